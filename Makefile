@@ -23,7 +23,9 @@ help: ## List the targets.
 
 .PHONY: build
 build: ## Build bin/moderato.
-	go build -trimpath -ldflags '-s -w' -o bin/moderato ./cmd/moderato
+	@# Without inlining, the 14,000 short functions of ent/ take 3 MB less. Each is called
+	@# beside a statement of the database, which takes a thousand times longer.
+	go build -trimpath -ldflags '-s -w' -gcflags 'github.com/moderato-live/moderato/ent/...=-l' -o bin/moderato ./cmd/moderato
 
 .PHONY: run
 run: ## Serve the demo on an embedded database, and print how to use it.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
@@ -19,10 +21,11 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	t.Chdir("..")
 	b := &bench{dir: t.TempDir(), only: regexp.MustCompile(""), start: time.Now()}
-	for _, d := range []*dataset{&reads, &writes, &floorWrites} {
+	for _, d := range []*dataset{&reads, &writes, &floorWrites, &crowd, &floorCrowd} {
 		whole := *d
 		t.Cleanup(func() { *d = whole })
 		d.channels, d.followers = 1000, 30
+		d.users = min(d.users, firstOfCrowd+batchSize)
 	}
 	reads.categories = 5
 	if err := b.prepare(t.Context(), []string{"sqlite"}); err != nil {
@@ -78,6 +81,38 @@ func TestFloorWritesMatchModeratoWrites(t *testing.T) {
 	}
 }
 
+func TestFloorBatchesMatchModeratoBatches(t *testing.T) {
+	whole := raidSize
+	t.Cleanup(func() { raidSize = whole })
+	raidSize = size{raiders: 30, messages: 300, follows: 100, batches: 1}
+	b := newBench(t)
+	c, err := b.openCrowd(t.Context(), "sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*server{c.moderato, c.floor} {
+		for _, channel := range []int{silent, chatty, chatty} { // the third batch bans users for the second time
+			batch, err := c.ban(t.Context(), s, channel)
+			if err == nil {
+				err = c.undo(t.Context(), s, channel, batch)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", s.name, err)
+			}
+		}
+		if _, err := c.sweep(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+	}
+	got, want := b.written(t, floorCrowd.name), b.written(t, crowd.name)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what the floor writes (-Moderato +floor):\n%.5000s", diff)
+	}
+	if len(want) < 3*batchSize {
+		t.Errorf("Moderato writes only %d rows", len(want))
+	}
+}
+
 // banTwice bans a user, unbans the user and bans the user again.
 func banTwice(t *testing.T, s *server, owner credentials) {
 	t.Helper()
@@ -112,9 +147,13 @@ func (b *bench) written(t *testing.T, name string) []string {
 	defer func() { _ = db.Close() }()
 	var all []string
 	for _, query := range []string{
-		"SELECT 'ban', channel_id, user_id, moderator_id FROM bans",
-		"SELECT 'generation', channel_id, user_id, generation FROM message_generations",
-		"SELECT type, channel_id, target_id, actor_id || sequence || client_id FROM events ORDER BY sequence",
+		"SELECT 'ban', channel_id, user_id, moderator_id FROM bans ORDER BY channel_id, user_id",
+		"SELECT 'generation', channel_id, user_id, generation FROM message_generations ORDER BY channel_id, user_id",
+		"SELECT 'batch', channel_id, banned_count, first_sequence || '-' || last_sequence FROM ban_batches ORDER BY first_sequence, channel_id",
+		"SELECT 'restorable', user_id, restorable, restored_from FROM message_generations ORDER BY channel_id, user_id",
+		"SELECT 'evidence', target_id, sequence, LENGTH(evidence) FROM events WHERE evidence IS NOT NULL ORDER BY channel_id, sequence",
+		"SELECT 'sweep', channel_id, banned_count, due_at FROM sweeps",
+		"SELECT type, channel_id, target_id, actor_id || sequence || client_id FROM events ORDER BY channel_id, sequence",
 		"SELECT 'channel', id, event_sequence, follower_count FROM channels WHERE event_sequence > 0",
 	} {
 		all = append(all, rowsOf(t.Context(), t, db, query)...)

@@ -85,16 +85,25 @@ func (b *bench) issueOwners(ctx context.Context, s *server, db string) ([]creden
 	ctx = service.outgoing(ctx)
 	var tokens []credentials
 	for n := range ownedChannels {
-		issued, err := platformv1.NewAccessServiceClient(conns[0]).IssueToken(ctx, &platformv1.IssueTokenRequest{
-			Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: benchClient, UserId: id(n),
-			Scopes: []string{"channel.moderate", "users.read"}, Lifetime: durationpb.New(24 * time.Hour),
-		})
+		token, err := issueUser(ctx, conns[0], n)
 		if err != nil {
-			return nil, fmt.Errorf("issue token: %w", err)
+			return nil, err
 		}
-		tokens = append(tokens, credentials{benchClient, issued.GetToken()})
+		tokens = append(tokens, token)
 	}
 	return tokens, nil
+}
+
+// issueUser issues a token to a user.
+func issueUser(ctx context.Context, conn *grpc.ClientConn, n int) (credentials, error) {
+	issued, err := platformv1.NewAccessServiceClient(conn).IssueToken(ctx, &platformv1.IssueTokenRequest{
+		Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: benchClient, UserId: id(n),
+		Scopes: []string{"channel.moderate", "users.read"}, Lifetime: durationpb.New(24 * time.Hour),
+	})
+	if err != nil {
+		return credentials{}, fmt.Errorf("issue token: %w", err)
+	}
+	return credentials{benchClient, issued.GetToken()}, nil
 }
 
 // findPages reads through the lists to collect the cursors of their pages, and

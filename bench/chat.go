@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -143,7 +144,7 @@ func chatLoad(c chatCase, service credentials, other *server) load {
 		defer listeners.Wait()
 		defer stop()
 		for i := range c.listeners {
-			body, err := listenTo(ctx, at, service)
+			body, err := listenTo(ctx, at, service, raided, "channel.chat.message")
 			if err != nil {
 				return figures{}, err
 			}
@@ -162,12 +163,13 @@ func chatLoad(c chatCase, service credentials, other *server) load {
 
 // listenTo opens an event stream over a connection of its own, and returns the connection
 // after the first line of the body.
-func listenTo(ctx context.Context, s *server, c credentials) (net.Conn, error) {
+func listenTo(ctx context.Context, s *server, c credentials, channel int, types ...string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.http)
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(conn, "GET /v1/events?channelId=%s&type=channel.chat.message HTTP/1.0\r\nHost: x\r\nclient-id: %s\r\nAuthorization: Bearer %s\r\n\r\n", id(raided), c.client, c.token)
+	query := url.Values{"channelId": {id(channel)}, "type": types}
+	_, err = fmt.Fprintf(conn, "GET /v1/events?%s HTTP/1.0\r\nHost: x\r\nclient-id: %s\r\nAuthorization: Bearer %s\r\n\r\n", query.Encode(), c.client, c.token)
 	if err != nil {
 		return nil, err
 	}

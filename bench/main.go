@@ -43,7 +43,7 @@ type bench struct {
 }
 
 func main() {
-	b := &bench{start: time.Now(), plots: map[string]*plot{}, buildFlags: []string{"-trimpath", "-ldflags", "-s -w"}}
+	b := &bench{start: time.Now(), plots: map[string]*plot{}, buildFlags: []string{"-trimpath", "-ldflags", "-s -w", "-gcflags", "github.com/moderato-live/moderato/ent/...=-l"}}
 	var only, stores, write string
 	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
 	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")
@@ -83,7 +83,7 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 		return err
 	}
 	for _, store := range stores {
-		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid, b.chat, b.importFollows} {
+		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid, b.batches, b.sweeps, b.chat, b.importFollows} {
 			if err := errors.Join(ctx.Err(), measure(ctx, store)); err != nil {
 				return err
 			}

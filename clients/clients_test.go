@@ -157,6 +157,21 @@ func command(t *testing.T, directory, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// testTour runs the tour twice, the first time while the user whom it bans is banned.
+func testTour(t *testing.T, s site, command func() *exec.Cmd) {
+	t.Helper()
+	cast := demo.People()
+	token := regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(s.Printed())[1]
+	banned := process.Run(t, []string{"MODERATO_CLIENT=" + cast.Client, "MODERATO_TOKEN=" + token}, "", "api", "POST", "/v1/moderation/ban",
+		"--server=http://"+s.REST, "-f", "channelId="+cast.Owner.ID.String(), "-f", "banUsername="+cast.Raider.Username)
+	if banned.Code != 0 {
+		t.Fatal(banned.Err)
+	}
+	for range 2 {
+		wantTour(t, run(t, cast.Owner, command()))
+	}
+}
+
 // wantTour checks what the tour prints.
 func wantTour(t *testing.T, printed string) {
 	t.Helper()
@@ -195,7 +210,7 @@ func TestTypeScript(t *testing.T) {
 	s.write(t, directory, "tour.mts", tour)
 	t.Run("readme", func(t *testing.T) {
 		t.Parallel()
-		wantTour(t, run(t, cast.Owner, command(t, directory, "node", program)))
+		testTour(t, s, func() *exec.Cmd { return command(t, directory, "node", program) })
 	})
 	t.Run("types", func(t *testing.T) {
 		t.Parallel()
@@ -274,7 +289,7 @@ func TestPython(t *testing.T) {
 	}
 	t.Run("readme", func(t *testing.T) {
 		t.Parallel()
-		wantTour(t, run(t, cast.Owner, script(t, "tour.py", python.tour(t))))
+		testTour(t, s, func() *exec.Cmd { return script(t, "tour.py", python.tour(t)) })
 	})
 	t.Run("sign-in", func(t *testing.T) {
 		t.Parallel()

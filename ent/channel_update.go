@@ -939,6 +939,10 @@ func (_u *ChannelUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
 			},
 		}
+		createE := &MessageGenerationCreate{config: _u.config, mutation: newMessageGenerationMutation(_u.config, OpCreate)}
+		createE.defaults()
+		_, specE := createE.createSpec()
+		edge.Target.Fields = specE.Fields
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
 	if nodes := _u.mutation.RemovedClearedUsersIDs(); len(nodes) > 0 && !_u.mutation.ClearedUsersCleared() {
@@ -955,6 +959,10 @@ func (_u *ChannelUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		for _, k := range nodes {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
+		createE := &MessageGenerationCreate{config: _u.config, mutation: newMessageGenerationMutation(_u.config, OpCreate)}
+		createE.defaults()
+		_, specE := createE.createSpec()
+		edge.Target.Fields = specE.Fields
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
 	if nodes := _u.mutation.ClearedUsersIDs(); len(nodes) > 0 {
@@ -971,6 +979,10 @@ func (_u *ChannelUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		for _, k := range nodes {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
+		createE := &MessageGenerationCreate{config: _u.config, mutation: newMessageGenerationMutation(_u.config, OpCreate)}
+		createE.defaults()
+		_, specE := createE.createSpec()
+		edge.Target.Fields = specE.Fields
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -1932,6 +1944,10 @@ func (_u *ChannelUpdateOne) sqlSave(ctx context.Context) (_node *Channel, err er
 				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
 			},
 		}
+		createE := &MessageGenerationCreate{config: _u.config, mutation: newMessageGenerationMutation(_u.config, OpCreate)}
+		createE.defaults()
+		_, specE := createE.createSpec()
+		edge.Target.Fields = specE.Fields
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
 	if nodes := _u.mutation.RemovedClearedUsersIDs(); len(nodes) > 0 && !_u.mutation.ClearedUsersCleared() {
@@ -1948,6 +1964,10 @@ func (_u *ChannelUpdateOne) sqlSave(ctx context.Context) (_node *Channel, err er
 		for _, k := range nodes {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
+		createE := &MessageGenerationCreate{config: _u.config, mutation: newMessageGenerationMutation(_u.config, OpCreate)}
+		createE.defaults()
+		_, specE := createE.createSpec()
+		edge.Target.Fields = specE.Fields
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
 	if nodes := _u.mutation.ClearedUsersIDs(); len(nodes) > 0 {
@@ -1964,6 +1984,10 @@ func (_u *ChannelUpdateOne) sqlSave(ctx context.Context) (_node *Channel, err er
 		for _, k := range nodes {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
+		createE := &MessageGenerationCreate{config: _u.config, mutation: newMessageGenerationMutation(_u.config, OpCreate)}
+		createE.defaults()
+		_, specE := createE.createSpec()
+		edge.Target.Fields = specE.Fields
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	_node = &Channel{config: _u.config}

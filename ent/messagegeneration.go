@@ -28,13 +28,21 @@ type MessageGeneration struct {
 	RaisedAt instant.Instant `json:"raised_at,omitempty"`
 	// When the purger removes rows of other generations next; null if none remain.
 	PurgeAt *instant.Instant `json:"purge_at,omitempty"`
-	// The generation before the batch of bans that made the latest deletion; null if something else made it.
+	// The generation before the latest deletion; null if it cannot be restored.
 	Restorable *int64 `json:"restorable,omitempty"`
-	// Until when the batch can restore the messages; null if restorable is.
+	// Until when the latest deletion can be undone; null if restorable is.
 	RestorableUntil *instant.Instant `json:"restorable_until,omitempty"`
-	// The value of raised_at before the batch; null if restorable is.
+	// The value of raised_at before the latest deletion; null if restorable is.
 	RestorableRaisedAt *instant.Instant `json:"restorable_raised_at,omitempty"`
-	// The generation that a batch had made and that an undo replaced with the one before; null if the present generation is the highest so far.
+	// Whether a mute, and not a ban, made the latest deletion; without meaning if restorable is null.
+	RestorableByMute bool `json:"restorable_by_mute,omitempty"`
+	// The generation before the deletion that precedes the latest, if a ban made one of the two and a mute the other; null if it cannot be restored.
+	Earlier *int64 `json:"earlier,omitempty"`
+	// Until when that deletion can be undone; null if earlier is.
+	EarlierUntil *instant.Instant `json:"earlier_until,omitempty"`
+	// The value of raised_at before that deletion; null if earlier is.
+	EarlierRaisedAt *instant.Instant `json:"earlier_raised_at,omitempty"`
+	// The highest generation that a deletion had made before it was undone; null if the present generation is the highest so far.
 	RestoredFrom *int64 `json:"restored_from,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the MessageGenerationQuery when eager-loading is set.
@@ -80,7 +88,9 @@ func (*MessageGeneration) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case messagegeneration.FieldGeneration, messagegeneration.FieldRaisedAt, messagegeneration.FieldPurgeAt, messagegeneration.FieldRestorable, messagegeneration.FieldRestorableUntil, messagegeneration.FieldRestorableRaisedAt, messagegeneration.FieldRestoredFrom:
+		case messagegeneration.FieldRestorableByMute:
+			values[i] = new(sql.NullBool)
+		case messagegeneration.FieldGeneration, messagegeneration.FieldRaisedAt, messagegeneration.FieldPurgeAt, messagegeneration.FieldRestorable, messagegeneration.FieldRestorableUntil, messagegeneration.FieldRestorableRaisedAt, messagegeneration.FieldEarlier, messagegeneration.FieldEarlierUntil, messagegeneration.FieldEarlierRaisedAt, messagegeneration.FieldRestoredFrom:
 			values[i] = new(sql.NullInt64)
 		case messagegeneration.FieldChannelID, messagegeneration.FieldUserID:
 			values[i] = new(uid.ID)
@@ -150,6 +160,33 @@ func (_m *MessageGeneration) assignValues(columns []string, values []any) error 
 			} else if value.Valid {
 				_m.RestorableRaisedAt = new(instant.Instant)
 				*_m.RestorableRaisedAt = instant.Instant(value.Int64)
+			}
+		case messagegeneration.FieldRestorableByMute:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field restorable_by_mute", values[i])
+			} else if value.Valid {
+				_m.RestorableByMute = value.Bool
+			}
+		case messagegeneration.FieldEarlier:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field earlier", values[i])
+			} else if value.Valid {
+				_m.Earlier = new(int64)
+				*_m.Earlier = value.Int64
+			}
+		case messagegeneration.FieldEarlierUntil:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field earlier_until", values[i])
+			} else if value.Valid {
+				_m.EarlierUntil = new(instant.Instant)
+				*_m.EarlierUntil = instant.Instant(value.Int64)
+			}
+		case messagegeneration.FieldEarlierRaisedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field earlier_raised_at", values[i])
+			} else if value.Valid {
+				_m.EarlierRaisedAt = new(instant.Instant)
+				*_m.EarlierRaisedAt = instant.Instant(value.Int64)
 			}
 		case messagegeneration.FieldRestoredFrom:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -232,6 +269,24 @@ func (_m *MessageGeneration) String() string {
 	builder.WriteString(", ")
 	if v := _m.RestorableRaisedAt; v != nil {
 		builder.WriteString("restorable_raised_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("restorable_by_mute=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RestorableByMute))
+	builder.WriteString(", ")
+	if v := _m.Earlier; v != nil {
+		builder.WriteString("earlier=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.EarlierUntil; v != nil {
+		builder.WriteString("earlier_until=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.EarlierRaisedAt; v != nil {
+		builder.WriteString("earlier_raised_at=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

@@ -103,6 +103,62 @@ func (_c *MessageGenerationCreate) SetNillableRestorableRaisedAt(v *instant.Inst
 	return _c
 }
 
+// SetRestorableByMute sets the "restorable_by_mute" field.
+func (_c *MessageGenerationCreate) SetRestorableByMute(v bool) *MessageGenerationCreate {
+	_c.mutation.SetRestorableByMute(v)
+	return _c
+}
+
+// SetNillableRestorableByMute sets the "restorable_by_mute" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableRestorableByMute(v *bool) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetRestorableByMute(*v)
+	}
+	return _c
+}
+
+// SetEarlier sets the "earlier" field.
+func (_c *MessageGenerationCreate) SetEarlier(v int64) *MessageGenerationCreate {
+	_c.mutation.SetEarlier(v)
+	return _c
+}
+
+// SetNillableEarlier sets the "earlier" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableEarlier(v *int64) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetEarlier(*v)
+	}
+	return _c
+}
+
+// SetEarlierUntil sets the "earlier_until" field.
+func (_c *MessageGenerationCreate) SetEarlierUntil(v instant.Instant) *MessageGenerationCreate {
+	_c.mutation.SetEarlierUntil(v)
+	return _c
+}
+
+// SetNillableEarlierUntil sets the "earlier_until" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableEarlierUntil(v *instant.Instant) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetEarlierUntil(*v)
+	}
+	return _c
+}
+
+// SetEarlierRaisedAt sets the "earlier_raised_at" field.
+func (_c *MessageGenerationCreate) SetEarlierRaisedAt(v instant.Instant) *MessageGenerationCreate {
+	_c.mutation.SetEarlierRaisedAt(v)
+	return _c
+}
+
+// SetNillableEarlierRaisedAt sets the "earlier_raised_at" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableEarlierRaisedAt(v *instant.Instant) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetEarlierRaisedAt(*v)
+	}
+	return _c
+}
+
 // SetRestoredFrom sets the "restored_from" field.
 func (_c *MessageGenerationCreate) SetRestoredFrom(v int64) *MessageGenerationCreate {
 	_c.mutation.SetRestoredFrom(v)
@@ -134,6 +190,7 @@ func (_c *MessageGenerationCreate) Mutation() *MessageGenerationMutation {
 
 // Save creates the MessageGeneration in the database.
 func (_c *MessageGenerationCreate) Save(ctx context.Context) (*MessageGeneration, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -159,6 +216,14 @@ func (_c *MessageGenerationCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *MessageGenerationCreate) defaults() {
+	if _, ok := _c.mutation.RestorableByMute(); !ok {
+		v := messagegeneration.DefaultRestorableByMute
+		_c.mutation.SetRestorableByMute(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *MessageGenerationCreate) check() error {
 	if _, ok := _c.mutation.ChannelID(); !ok {
@@ -172,6 +237,9 @@ func (_c *MessageGenerationCreate) check() error {
 	}
 	if _, ok := _c.mutation.RaisedAt(); !ok {
 		return &ValidationError{Name: "raised_at", err: errors.New(`ent: missing required field "MessageGeneration.raised_at"`)}
+	}
+	if _, ok := _c.mutation.RestorableByMute(); !ok {
+		return &ValidationError{Name: "restorable_by_mute", err: errors.New(`ent: missing required field "MessageGeneration.restorable_by_mute"`)}
 	}
 	if len(_c.mutation.ChannelIDs()) == 0 {
 		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "MessageGeneration.channel"`)}
@@ -224,6 +292,22 @@ func (_c *MessageGenerationCreate) createSpec() (*MessageGeneration, *sqlgraph.C
 	if value, ok := _c.mutation.RestorableRaisedAt(); ok {
 		_spec.SetField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64, value)
 		_node.RestorableRaisedAt = &value
+	}
+	if value, ok := _c.mutation.RestorableByMute(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableByMute, field.TypeBool, value)
+		_node.RestorableByMute = value
+	}
+	if value, ok := _c.mutation.Earlier(); ok {
+		_spec.SetField(messagegeneration.FieldEarlier, field.TypeInt64, value)
+		_node.Earlier = &value
+	}
+	if value, ok := _c.mutation.EarlierUntil(); ok {
+		_spec.SetField(messagegeneration.FieldEarlierUntil, field.TypeInt64, value)
+		_node.EarlierUntil = &value
+	}
+	if value, ok := _c.mutation.EarlierRaisedAt(); ok {
+		_spec.SetField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64, value)
+		_node.EarlierRaisedAt = &value
 	}
 	if value, ok := _c.mutation.RestoredFrom(); ok {
 		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
@@ -284,6 +368,7 @@ func (_c *MessageGenerationCreateBulk) Save(ctx context.Context) ([]*MessageGene
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*MessageGenerationMutation)
 				if !ok {

@@ -178,6 +178,101 @@ func (_u *MessageGenerationUpdate) ClearRestorableRaisedAt() *MessageGenerationU
 	return _u
 }
 
+// SetRestorableByMute sets the "restorable_by_mute" field.
+func (_u *MessageGenerationUpdate) SetRestorableByMute(v bool) *MessageGenerationUpdate {
+	_u.mutation.SetRestorableByMute(v)
+	return _u
+}
+
+// SetNillableRestorableByMute sets the "restorable_by_mute" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableRestorableByMute(v *bool) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetRestorableByMute(*v)
+	}
+	return _u
+}
+
+// SetEarlier sets the "earlier" field.
+func (_u *MessageGenerationUpdate) SetEarlier(v int64) *MessageGenerationUpdate {
+	_u.mutation.ResetEarlier()
+	_u.mutation.SetEarlier(v)
+	return _u
+}
+
+// SetNillableEarlier sets the "earlier" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableEarlier(v *int64) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetEarlier(*v)
+	}
+	return _u
+}
+
+// AddEarlier adds value to the "earlier" field.
+func (_u *MessageGenerationUpdate) AddEarlier(v int64) *MessageGenerationUpdate {
+	_u.mutation.AddEarlier(v)
+	return _u
+}
+
+// ClearEarlier clears the value of the "earlier" field.
+func (_u *MessageGenerationUpdate) ClearEarlier() *MessageGenerationUpdate {
+	_u.mutation.ClearEarlier()
+	return _u
+}
+
+// SetEarlierUntil sets the "earlier_until" field.
+func (_u *MessageGenerationUpdate) SetEarlierUntil(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.ResetEarlierUntil()
+	_u.mutation.SetEarlierUntil(v)
+	return _u
+}
+
+// SetNillableEarlierUntil sets the "earlier_until" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableEarlierUntil(v *instant.Instant) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetEarlierUntil(*v)
+	}
+	return _u
+}
+
+// AddEarlierUntil adds value to the "earlier_until" field.
+func (_u *MessageGenerationUpdate) AddEarlierUntil(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.AddEarlierUntil(v)
+	return _u
+}
+
+// ClearEarlierUntil clears the value of the "earlier_until" field.
+func (_u *MessageGenerationUpdate) ClearEarlierUntil() *MessageGenerationUpdate {
+	_u.mutation.ClearEarlierUntil()
+	return _u
+}
+
+// SetEarlierRaisedAt sets the "earlier_raised_at" field.
+func (_u *MessageGenerationUpdate) SetEarlierRaisedAt(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.ResetEarlierRaisedAt()
+	_u.mutation.SetEarlierRaisedAt(v)
+	return _u
+}
+
+// SetNillableEarlierRaisedAt sets the "earlier_raised_at" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableEarlierRaisedAt(v *instant.Instant) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetEarlierRaisedAt(*v)
+	}
+	return _u
+}
+
+// AddEarlierRaisedAt adds value to the "earlier_raised_at" field.
+func (_u *MessageGenerationUpdate) AddEarlierRaisedAt(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.AddEarlierRaisedAt(v)
+	return _u
+}
+
+// ClearEarlierRaisedAt clears the value of the "earlier_raised_at" field.
+func (_u *MessageGenerationUpdate) ClearEarlierRaisedAt() *MessageGenerationUpdate {
+	_u.mutation.ClearEarlierRaisedAt()
+	return _u
+}
+
 // SetRestoredFrom sets the "restored_from" field.
 func (_u *MessageGenerationUpdate) SetRestoredFrom(v int64) *MessageGenerationUpdate {
 	_u.mutation.ResetRestoredFrom()
@@ -307,6 +402,36 @@ func (_u *MessageGenerationUpdate) sqlSave(ctx context.Context) (_node int, err 
 	}
 	if _u.mutation.RestorableRaisedAtCleared() {
 		_spec.ClearField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestorableByMute(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableByMute, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Earlier(); ok {
+		_spec.SetField(messagegeneration.FieldEarlier, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarlier(); ok {
+		_spec.AddField(messagegeneration.FieldEarlier, field.TypeInt64, value)
+	}
+	if _u.mutation.EarlierCleared() {
+		_spec.ClearField(messagegeneration.FieldEarlier, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EarlierUntil(); ok {
+		_spec.SetField(messagegeneration.FieldEarlierUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarlierUntil(); ok {
+		_spec.AddField(messagegeneration.FieldEarlierUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.EarlierUntilCleared() {
+		_spec.ClearField(messagegeneration.FieldEarlierUntil, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EarlierRaisedAt(); ok {
+		_spec.SetField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarlierRaisedAt(); ok {
+		_spec.AddField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.EarlierRaisedAtCleared() {
+		_spec.ClearField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.RestoredFrom(); ok {
 		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
@@ -487,6 +612,101 @@ func (_u *MessageGenerationUpdateOne) ClearRestorableRaisedAt() *MessageGenerati
 	return _u
 }
 
+// SetRestorableByMute sets the "restorable_by_mute" field.
+func (_u *MessageGenerationUpdateOne) SetRestorableByMute(v bool) *MessageGenerationUpdateOne {
+	_u.mutation.SetRestorableByMute(v)
+	return _u
+}
+
+// SetNillableRestorableByMute sets the "restorable_by_mute" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableRestorableByMute(v *bool) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetRestorableByMute(*v)
+	}
+	return _u
+}
+
+// SetEarlier sets the "earlier" field.
+func (_u *MessageGenerationUpdateOne) SetEarlier(v int64) *MessageGenerationUpdateOne {
+	_u.mutation.ResetEarlier()
+	_u.mutation.SetEarlier(v)
+	return _u
+}
+
+// SetNillableEarlier sets the "earlier" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableEarlier(v *int64) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetEarlier(*v)
+	}
+	return _u
+}
+
+// AddEarlier adds value to the "earlier" field.
+func (_u *MessageGenerationUpdateOne) AddEarlier(v int64) *MessageGenerationUpdateOne {
+	_u.mutation.AddEarlier(v)
+	return _u
+}
+
+// ClearEarlier clears the value of the "earlier" field.
+func (_u *MessageGenerationUpdateOne) ClearEarlier() *MessageGenerationUpdateOne {
+	_u.mutation.ClearEarlier()
+	return _u
+}
+
+// SetEarlierUntil sets the "earlier_until" field.
+func (_u *MessageGenerationUpdateOne) SetEarlierUntil(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.ResetEarlierUntil()
+	_u.mutation.SetEarlierUntil(v)
+	return _u
+}
+
+// SetNillableEarlierUntil sets the "earlier_until" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableEarlierUntil(v *instant.Instant) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetEarlierUntil(*v)
+	}
+	return _u
+}
+
+// AddEarlierUntil adds value to the "earlier_until" field.
+func (_u *MessageGenerationUpdateOne) AddEarlierUntil(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.AddEarlierUntil(v)
+	return _u
+}
+
+// ClearEarlierUntil clears the value of the "earlier_until" field.
+func (_u *MessageGenerationUpdateOne) ClearEarlierUntil() *MessageGenerationUpdateOne {
+	_u.mutation.ClearEarlierUntil()
+	return _u
+}
+
+// SetEarlierRaisedAt sets the "earlier_raised_at" field.
+func (_u *MessageGenerationUpdateOne) SetEarlierRaisedAt(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.ResetEarlierRaisedAt()
+	_u.mutation.SetEarlierRaisedAt(v)
+	return _u
+}
+
+// SetNillableEarlierRaisedAt sets the "earlier_raised_at" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableEarlierRaisedAt(v *instant.Instant) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetEarlierRaisedAt(*v)
+	}
+	return _u
+}
+
+// AddEarlierRaisedAt adds value to the "earlier_raised_at" field.
+func (_u *MessageGenerationUpdateOne) AddEarlierRaisedAt(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.AddEarlierRaisedAt(v)
+	return _u
+}
+
+// ClearEarlierRaisedAt clears the value of the "earlier_raised_at" field.
+func (_u *MessageGenerationUpdateOne) ClearEarlierRaisedAt() *MessageGenerationUpdateOne {
+	_u.mutation.ClearEarlierRaisedAt()
+	return _u
+}
+
 // SetRestoredFrom sets the "restored_from" field.
 func (_u *MessageGenerationUpdateOne) SetRestoredFrom(v int64) *MessageGenerationUpdateOne {
 	_u.mutation.ResetRestoredFrom()
@@ -648,6 +868,36 @@ func (_u *MessageGenerationUpdateOne) sqlSave(ctx context.Context) (_node *Messa
 	}
 	if _u.mutation.RestorableRaisedAtCleared() {
 		_spec.ClearField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestorableByMute(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableByMute, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Earlier(); ok {
+		_spec.SetField(messagegeneration.FieldEarlier, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarlier(); ok {
+		_spec.AddField(messagegeneration.FieldEarlier, field.TypeInt64, value)
+	}
+	if _u.mutation.EarlierCleared() {
+		_spec.ClearField(messagegeneration.FieldEarlier, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EarlierUntil(); ok {
+		_spec.SetField(messagegeneration.FieldEarlierUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarlierUntil(); ok {
+		_spec.AddField(messagegeneration.FieldEarlierUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.EarlierUntilCleared() {
+		_spec.ClearField(messagegeneration.FieldEarlierUntil, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EarlierRaisedAt(); ok {
+		_spec.SetField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarlierRaisedAt(); ok {
+		_spec.AddField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.EarlierRaisedAtCleared() {
+		_spec.ClearField(messagegeneration.FieldEarlierRaisedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.RestoredFrom(); ok {
 		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)

@@ -18273,6 +18273,13 @@ type MessageGenerationMutation struct {
 	addrestorable_until     *instant.Instant
 	restorable_raised_at    *instant.Instant
 	addrestorable_raised_at *instant.Instant
+	restorable_by_mute      *bool
+	earlier                 *int64
+	addearlier              *int64
+	earlier_until           *instant.Instant
+	addearlier_until        *instant.Instant
+	earlier_raised_at       *instant.Instant
+	addearlier_raised_at    *instant.Instant
 	restored_from           *int64
 	addrestored_from        *int64
 	clearedFields           map[string]struct{}
@@ -18651,6 +18658,184 @@ func (m *MessageGenerationMutation) ResetRestorableRaisedAt() {
 	delete(m.clearedFields, messagegeneration.FieldRestorableRaisedAt)
 }
 
+// SetRestorableByMute sets the "restorable_by_mute" field.
+func (m *MessageGenerationMutation) SetRestorableByMute(b bool) {
+	m.restorable_by_mute = &b
+}
+
+// RestorableByMute returns the value of the "restorable_by_mute" field in the mutation.
+func (m *MessageGenerationMutation) RestorableByMute() (r bool, exists bool) {
+	v := m.restorable_by_mute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRestorableByMute resets all changes to the "restorable_by_mute" field.
+func (m *MessageGenerationMutation) ResetRestorableByMute() {
+	m.restorable_by_mute = nil
+}
+
+// SetEarlier sets the "earlier" field.
+func (m *MessageGenerationMutation) SetEarlier(i int64) {
+	m.earlier = &i
+	m.addearlier = nil
+}
+
+// Earlier returns the value of the "earlier" field in the mutation.
+func (m *MessageGenerationMutation) Earlier() (r int64, exists bool) {
+	v := m.earlier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddEarlier adds i to the "earlier" field.
+func (m *MessageGenerationMutation) AddEarlier(i int64) {
+	if m.addearlier != nil {
+		*m.addearlier += i
+	} else {
+		m.addearlier = &i
+	}
+}
+
+// AddedEarlier returns the value that was added to the "earlier" field in this mutation.
+func (m *MessageGenerationMutation) AddedEarlier() (r int64, exists bool) {
+	v := m.addearlier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEarlier clears the value of the "earlier" field.
+func (m *MessageGenerationMutation) ClearEarlier() {
+	m.earlier = nil
+	m.addearlier = nil
+	m.clearedFields[messagegeneration.FieldEarlier] = struct{}{}
+}
+
+// EarlierCleared returns if the "earlier" field was cleared in this mutation.
+func (m *MessageGenerationMutation) EarlierCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldEarlier]
+	return ok
+}
+
+// ResetEarlier resets all changes to the "earlier" field.
+func (m *MessageGenerationMutation) ResetEarlier() {
+	m.earlier = nil
+	m.addearlier = nil
+	delete(m.clearedFields, messagegeneration.FieldEarlier)
+}
+
+// SetEarlierUntil sets the "earlier_until" field.
+func (m *MessageGenerationMutation) SetEarlierUntil(i instant.Instant) {
+	m.earlier_until = &i
+	m.addearlier_until = nil
+}
+
+// EarlierUntil returns the value of the "earlier_until" field in the mutation.
+func (m *MessageGenerationMutation) EarlierUntil() (r instant.Instant, exists bool) {
+	v := m.earlier_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddEarlierUntil adds i to the "earlier_until" field.
+func (m *MessageGenerationMutation) AddEarlierUntil(i instant.Instant) {
+	if m.addearlier_until != nil {
+		*m.addearlier_until += i
+	} else {
+		m.addearlier_until = &i
+	}
+}
+
+// AddedEarlierUntil returns the value that was added to the "earlier_until" field in this mutation.
+func (m *MessageGenerationMutation) AddedEarlierUntil() (r instant.Instant, exists bool) {
+	v := m.addearlier_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEarlierUntil clears the value of the "earlier_until" field.
+func (m *MessageGenerationMutation) ClearEarlierUntil() {
+	m.earlier_until = nil
+	m.addearlier_until = nil
+	m.clearedFields[messagegeneration.FieldEarlierUntil] = struct{}{}
+}
+
+// EarlierUntilCleared returns if the "earlier_until" field was cleared in this mutation.
+func (m *MessageGenerationMutation) EarlierUntilCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldEarlierUntil]
+	return ok
+}
+
+// ResetEarlierUntil resets all changes to the "earlier_until" field.
+func (m *MessageGenerationMutation) ResetEarlierUntil() {
+	m.earlier_until = nil
+	m.addearlier_until = nil
+	delete(m.clearedFields, messagegeneration.FieldEarlierUntil)
+}
+
+// SetEarlierRaisedAt sets the "earlier_raised_at" field.
+func (m *MessageGenerationMutation) SetEarlierRaisedAt(i instant.Instant) {
+	m.earlier_raised_at = &i
+	m.addearlier_raised_at = nil
+}
+
+// EarlierRaisedAt returns the value of the "earlier_raised_at" field in the mutation.
+func (m *MessageGenerationMutation) EarlierRaisedAt() (r instant.Instant, exists bool) {
+	v := m.earlier_raised_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddEarlierRaisedAt adds i to the "earlier_raised_at" field.
+func (m *MessageGenerationMutation) AddEarlierRaisedAt(i instant.Instant) {
+	if m.addearlier_raised_at != nil {
+		*m.addearlier_raised_at += i
+	} else {
+		m.addearlier_raised_at = &i
+	}
+}
+
+// AddedEarlierRaisedAt returns the value that was added to the "earlier_raised_at" field in this mutation.
+func (m *MessageGenerationMutation) AddedEarlierRaisedAt() (r instant.Instant, exists bool) {
+	v := m.addearlier_raised_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEarlierRaisedAt clears the value of the "earlier_raised_at" field.
+func (m *MessageGenerationMutation) ClearEarlierRaisedAt() {
+	m.earlier_raised_at = nil
+	m.addearlier_raised_at = nil
+	m.clearedFields[messagegeneration.FieldEarlierRaisedAt] = struct{}{}
+}
+
+// EarlierRaisedAtCleared returns if the "earlier_raised_at" field was cleared in this mutation.
+func (m *MessageGenerationMutation) EarlierRaisedAtCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldEarlierRaisedAt]
+	return ok
+}
+
+// ResetEarlierRaisedAt resets all changes to the "earlier_raised_at" field.
+func (m *MessageGenerationMutation) ResetEarlierRaisedAt() {
+	m.earlier_raised_at = nil
+	m.addearlier_raised_at = nil
+	delete(m.clearedFields, messagegeneration.FieldEarlierRaisedAt)
+}
+
 // SetRestoredFrom sets the "restored_from" field.
 func (m *MessageGenerationMutation) SetRestoredFrom(i int64) {
 	m.restored_from = &i
@@ -18792,7 +18977,7 @@ func (m *MessageGenerationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MessageGenerationMutation) Fields() []string {
-	fields := make([]string, 0, 9)
+	fields := make([]string, 0, 13)
 	if m.channel != nil {
 		fields = append(fields, messagegeneration.FieldChannelID)
 	}
@@ -18816,6 +19001,18 @@ func (m *MessageGenerationMutation) Fields() []string {
 	}
 	if m.restorable_raised_at != nil {
 		fields = append(fields, messagegeneration.FieldRestorableRaisedAt)
+	}
+	if m.restorable_by_mute != nil {
+		fields = append(fields, messagegeneration.FieldRestorableByMute)
+	}
+	if m.earlier != nil {
+		fields = append(fields, messagegeneration.FieldEarlier)
+	}
+	if m.earlier_until != nil {
+		fields = append(fields, messagegeneration.FieldEarlierUntil)
+	}
+	if m.earlier_raised_at != nil {
+		fields = append(fields, messagegeneration.FieldEarlierRaisedAt)
 	}
 	if m.restored_from != nil {
 		fields = append(fields, messagegeneration.FieldRestoredFrom)
@@ -18844,6 +19041,14 @@ func (m *MessageGenerationMutation) Field(name string) (ent.Value, bool) {
 		return m.RestorableUntil()
 	case messagegeneration.FieldRestorableRaisedAt:
 		return m.RestorableRaisedAt()
+	case messagegeneration.FieldRestorableByMute:
+		return m.RestorableByMute()
+	case messagegeneration.FieldEarlier:
+		return m.Earlier()
+	case messagegeneration.FieldEarlierUntil:
+		return m.EarlierUntil()
+	case messagegeneration.FieldEarlierRaisedAt:
+		return m.EarlierRaisedAt()
 	case messagegeneration.FieldRestoredFrom:
 		return m.RestoredFrom()
 	}
@@ -18918,6 +19123,34 @@ func (m *MessageGenerationMutation) SetField(name string, value ent.Value) error
 		}
 		m.SetRestorableRaisedAt(v)
 		return nil
+	case messagegeneration.FieldRestorableByMute:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRestorableByMute(v)
+		return nil
+	case messagegeneration.FieldEarlier:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarlier(v)
+		return nil
+	case messagegeneration.FieldEarlierUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarlierUntil(v)
+		return nil
+	case messagegeneration.FieldEarlierRaisedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarlierRaisedAt(v)
+		return nil
 	case messagegeneration.FieldRestoredFrom:
 		v, ok := value.(int64)
 		if !ok {
@@ -18951,6 +19184,15 @@ func (m *MessageGenerationMutation) AddedFields() []string {
 	if m.addrestorable_raised_at != nil {
 		fields = append(fields, messagegeneration.FieldRestorableRaisedAt)
 	}
+	if m.addearlier != nil {
+		fields = append(fields, messagegeneration.FieldEarlier)
+	}
+	if m.addearlier_until != nil {
+		fields = append(fields, messagegeneration.FieldEarlierUntil)
+	}
+	if m.addearlier_raised_at != nil {
+		fields = append(fields, messagegeneration.FieldEarlierRaisedAt)
+	}
 	if m.addrestored_from != nil {
 		fields = append(fields, messagegeneration.FieldRestoredFrom)
 	}
@@ -18974,6 +19216,12 @@ func (m *MessageGenerationMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedRestorableUntil()
 	case messagegeneration.FieldRestorableRaisedAt:
 		return m.AddedRestorableRaisedAt()
+	case messagegeneration.FieldEarlier:
+		return m.AddedEarlier()
+	case messagegeneration.FieldEarlierUntil:
+		return m.AddedEarlierUntil()
+	case messagegeneration.FieldEarlierRaisedAt:
+		return m.AddedEarlierRaisedAt()
 	case messagegeneration.FieldRestoredFrom:
 		return m.AddedRestoredFrom()
 	}
@@ -19027,6 +19275,27 @@ func (m *MessageGenerationMutation) AddField(name string, value ent.Value) error
 		}
 		m.AddRestorableRaisedAt(v)
 		return nil
+	case messagegeneration.FieldEarlier:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEarlier(v)
+		return nil
+	case messagegeneration.FieldEarlierUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEarlierUntil(v)
+		return nil
+	case messagegeneration.FieldEarlierRaisedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEarlierRaisedAt(v)
+		return nil
 	case messagegeneration.FieldRestoredFrom:
 		v, ok := value.(int64)
 		if !ok {
@@ -19053,6 +19322,15 @@ func (m *MessageGenerationMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(messagegeneration.FieldRestorableRaisedAt) {
 		fields = append(fields, messagegeneration.FieldRestorableRaisedAt)
+	}
+	if m.FieldCleared(messagegeneration.FieldEarlier) {
+		fields = append(fields, messagegeneration.FieldEarlier)
+	}
+	if m.FieldCleared(messagegeneration.FieldEarlierUntil) {
+		fields = append(fields, messagegeneration.FieldEarlierUntil)
+	}
+	if m.FieldCleared(messagegeneration.FieldEarlierRaisedAt) {
+		fields = append(fields, messagegeneration.FieldEarlierRaisedAt)
 	}
 	if m.FieldCleared(messagegeneration.FieldRestoredFrom) {
 		fields = append(fields, messagegeneration.FieldRestoredFrom)
@@ -19082,6 +19360,15 @@ func (m *MessageGenerationMutation) ClearField(name string) error {
 		return nil
 	case messagegeneration.FieldRestorableRaisedAt:
 		m.ClearRestorableRaisedAt()
+		return nil
+	case messagegeneration.FieldEarlier:
+		m.ClearEarlier()
+		return nil
+	case messagegeneration.FieldEarlierUntil:
+		m.ClearEarlierUntil()
+		return nil
+	case messagegeneration.FieldEarlierRaisedAt:
+		m.ClearEarlierRaisedAt()
 		return nil
 	case messagegeneration.FieldRestoredFrom:
 		m.ClearRestoredFrom()
@@ -19117,6 +19404,18 @@ func (m *MessageGenerationMutation) ResetField(name string) error {
 		return nil
 	case messagegeneration.FieldRestorableRaisedAt:
 		m.ResetRestorableRaisedAt()
+		return nil
+	case messagegeneration.FieldRestorableByMute:
+		m.ResetRestorableByMute()
+		return nil
+	case messagegeneration.FieldEarlier:
+		m.ResetEarlier()
+		return nil
+	case messagegeneration.FieldEarlierUntil:
+		m.ResetEarlierUntil()
+		return nil
+	case messagegeneration.FieldEarlierRaisedAt:
+		m.ResetEarlierRaisedAt()
 		return nil
 	case messagegeneration.FieldRestoredFrom:
 		m.ResetRestoredFrom()

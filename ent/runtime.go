@@ -19,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
@@ -302,6 +303,12 @@ func init() {
 	messageDescText := messageFields[4].Descriptor()
 	// message.TextValidator is a validator for the "text" field. It is called by the builders before save.
 	message.TextValidator = messageDescText.Validators[0].(func(string) error)
+	messagegenerationFields := schema.MessageGeneration{}.Fields()
+	_ = messagegenerationFields
+	// messagegenerationDescRestorableByMute is the schema descriptor for restorable_by_mute field.
+	messagegenerationDescRestorableByMute := messagegenerationFields[8].Descriptor()
+	// messagegeneration.DefaultRestorableByMute holds the default value on creation for the restorable_by_mute field.
+	messagegeneration.DefaultRestorableByMute = messagegenerationDescRestorableByMute.Default.(bool)
 	muteFields := schema.Mute{}.Fields()
 	_ = muteFields
 	// muteDescReason is the schema descriptor for reason field.

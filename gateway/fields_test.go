@@ -57,6 +57,9 @@ var (
 	undoResult = object{
 		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer"},
 	}
+	revertResult = object{
+		"results": list{targetResult}, "counts": object{"unbanned": "integer", "unmuted": "integer"}, "hasMore": "boolean",
+	}
 	sweepPreview = object{
 		"sweepToken": "string", "expiresAt": "timestamp", "matched": "integer",
 		"exempted": object{"owner": "integer", "moderators": "integer", "vips": "integer", "ogs": "integer", "subscribers": "integer", "followers": "integer"},

@@ -196,6 +196,8 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"preview_sweep", moderator, 200, "POST", sweepsPath, `{"channelId":"` + channel + `","followedWithinSeconds":1209600,"withinSeconds":60}`},
 		{"commit_sweep", moderator, 200, "POST", sweepsPath + "/commit", `{"channelId":"` + channel + `","sweepToken":"{sweep}","reason":"raid"}`},
 		{"error_sweep_expired", owner, 409, "POST", sweepsPath + "/commit", `{"channelId":"` + channel + `","sweepToken":"{sweep}"}`},
+		{"revert_moderator", owner, 200, "POST", "/v1/moderation/reverts",
+			args("channelId", channel, "moderatorId", servertest.Moderator.String(), "since", goldenNow.String())},
 		{"error_sweep_not_found", owner, 404, "POST", sweepsPath + "/commit", args("channelId", channel, "sweepToken", "unknown")},
 		{"error_batch_not_found", owner, 404, "DELETE", bansPath, args("channelId", channel, "batchId", servertest.Nobody.String())},
 	} {

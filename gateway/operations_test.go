@@ -62,6 +62,7 @@ var additions = []operation{
 	{"moderato.v1.ModerationService.UndoBanBatch", "DELETE", bansPath, undoResult},
 	{"moderato.v1.ModerationService.PreviewSweep", "POST", sweepsPath, sweepPreview},
 	{"moderato.v1.ModerationService.CommitSweep", "POST", sweepsPath + "/commit", sweepResult},
+	{"moderato.v1.ModerationService.RevertModerator", "POST", "/v1/moderation/reverts", revertResult},
 	{"moderato.v1.ChannelsService.ListRaids", "GET", "/v1/channels/raids", paged(raidRow)},
 	{"moderato.v1.ChannelsService.ListCategories", "GET", "/v1/categories", paged(categoryRow)},
 	{"moderato.v1.ModerationService.GetUser", "GET", "/v1/moderation/users", moderatedUser},

@@ -82,6 +82,10 @@ func (s stub) CommitSweep(ctx context.Context, _ *moderatov1.CommitSweepRequest)
 	return &moderatov1.CommitSweepResponse{}, s.end(ctx)
 }
 
+func (s stub) RevertModerator(ctx context.Context, _ *moderatov1.RevertModeratorRequest) (*moderatov1.RevertModeratorResponse, error) {
+	return &moderatov1.RevertModeratorResponse{}, s.end(ctx)
+}
+
 func (s stub) ListBanBatches(ctx context.Context, _ *moderatov1.ListBanBatchesRequest) (*moderatov1.ListBanBatchesResponse, error) {
 	return &moderatov1.ListBanBatchesResponse{}, s.end(ctx)
 }

@@ -22,8 +22,8 @@ func TestDocumentsAreServedToAnyone(t *testing.T) {
 		return s.Do(t, r)
 	}
 	for _, c := range []struct{ path, mediaType, text string }{
-		{"/openapi.json", "application/json", string(openapi.JSON)},
-		{"/openapi.yaml", "application/yaml", string(openapi.YAML)},
+		{"/openapi.json", "application/json", string(openapi.JSON())},
+		{"/openapi.yaml", "application/yaml", string(openapi.YAML())},
 	} {
 		r := ask("GET", c.path, "Origin", "https://docs.example.com")
 		if r.Status != http.StatusOK || r.Body != c.text || r.Header.Get("Content-Type") != c.mediaType {

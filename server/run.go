@@ -62,6 +62,8 @@ const DemoHealthService = "moderato.demo"
 type Server struct {
 	// Store is the database of the server.
 	Store *store.Store
+	// Docs is the documentation at /docs.
+	Docs *site.Site
 	// HTTPAddr, GRPCAddr and AdminAddr are the addresses on which the server listens.
 	HTTPAddr, GRPCAddr, AdminAddr string
 
@@ -174,9 +176,10 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Service: implementations.oauth, LoginURL: s.config.LoginURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
 		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
+	s.Docs = site.New(openapi.JSON, s.config.Log)
 	facade, err := gateway.New(conn, gateway.Options{
 		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents()...), Log: s.config.Log, Registerer: registry,
-		SocketPath: socketio.Path, Socket: s.sockets, Pages: site.New(openapi.JSON, s.config.Log),
+		SocketPath: socketio.Path, Socket: s.sockets, Pages: s.Docs,
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)

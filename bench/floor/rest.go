@@ -19,6 +19,7 @@ func newREST(t *tables, events http.Handler) http.Handler {
 	mux.HandleFunc("GET /v1/channels", r.channels)
 	mux.HandleFunc("GET /v1/channels/stats", r.stats)
 	mux.HandleFunc("GET /v1/moderation/moderators", r.moderators)
+	r.handleRaids(mux)
 	return mux
 }
 

@@ -18,7 +18,12 @@ import (
 type tables struct {
 	read, write *sql.DB
 	forUpdate   string
+	forShare    string
 	now         string
+	// then joins in the order of the text.
+	then string
+	// byLatest, bySent, byRole and byKey are hints to use an index.
+	byLatest, bySent, byRole, byKey string
 
 	followers, channels, channelsAfter, count, stats, moderators, standing *sql.Stmt
 }
@@ -36,6 +41,7 @@ func open(ctx context.Context, db string) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.hint(isSQLite)
 	return t, t.prepare(ctx, isSQLite)
 }
 
@@ -73,9 +79,22 @@ func (t *tables) openMySQL(db string) error {
 	t.read = sql.OpenDB(connector)
 	t.write = t.read
 	pool(t.read, 64)
-	t.forUpdate = " FOR UPDATE"
+	t.forUpdate, t.forShare = " FOR UPDATE", " LOCK IN SHARE MODE"
 	t.now = "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"
 	return nil
+}
+
+// hint chooses the hints of the statements of batches and sweeps.
+func (t *tables) hint(isSQLite bool) {
+	index := func(name string) string { return " FORCE INDEX (" + name + ")" }
+	t.then, t.byKey = " STRAIGHT_JOIN ", index("PRIMARY")
+	if isSQLite {
+		index = func(name string) string { return " INDEXED BY " + name }
+		t.then, t.byKey = " CROSS JOIN ", index("sqlite_autoindex_follows_1")
+	}
+	t.byLatest = index("message_user_id_channel_id_generation_sent_at_id")
+	t.bySent = index("message_channel_id_sent_at_id")
+	t.byRole = index("role_channel_id_user_id_role")
 }
 
 func pool(db *sql.DB, connections int) {

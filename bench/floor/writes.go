@@ -42,6 +42,7 @@ type change struct {
 	channel, user uuid.UUID
 	name          string
 	sequence, now int64
+	notes         [][]any // the events of a batch, as rows
 }
 
 // change runs body between the statements with which every change begins and ends.
@@ -144,17 +145,21 @@ func (m moderation) BanUser(ctx context.Context, req *moderatov1.BanUserRequest)
 
 // clear hides the user's messages.
 func (c *change) clear(ctx context.Context) error {
-	raised, err := c.tx.ExecContext(ctx, `UPDATE message_generations SET generation = COALESCE(restored_from, generation) + 4294967296, raised_at = ?, purge_at = ?,
-			restorable = NULL, restorable_until = NULL, restorable_raised_at = NULL, restored_from = NULL
-		WHERE channel_id = ? AND user_id = ?`, c.now, c.now, c.channel[:], c.user[:])
+	until, purgeAt := c.now+24*60*60*1000, c.now+(24*60+2)*60*1000
+	raised, err := c.tx.ExecContext(ctx, `UPDATE message_generations SET
+			earlier = CASE WHEN restorable_by_mute THEN restorable END, earlier_until = CASE WHEN restorable_by_mute THEN restorable_until END,
+			earlier_raised_at = CASE WHEN restorable_by_mute THEN restorable_raised_at END,
+			restorable = generation, restorable_until = ?, restorable_raised_at = raised_at, restorable_by_mute = FALSE,
+			generation = COALESCE(restored_from, generation) + 4294967296, raised_at = ?, purge_at = COALESCE(purge_at, ?), restored_from = NULL
+		WHERE channel_id = ? AND user_id = ?`, until, c.now, purgeAt, c.channel[:], c.user[:])
 	if err != nil {
 		return err
 	}
 	if n, err := raised.RowsAffected(); err != nil || n > 0 {
 		return err
 	}
-	_, err = c.tx.ExecContext(ctx, "INSERT INTO message_generations (channel_id, user_id, generation, raised_at, purge_at) VALUES (?, ?, 4294967296, ?, ?)",
-		c.channel[:], c.user[:], c.now, c.now)
+	_, err = c.tx.ExecContext(ctx, `INSERT INTO message_generations (channel_id, user_id, generation, raised_at, purge_at, restorable, restorable_until, restorable_raised_at)
+		VALUES (?, ?, 4294967296, ?, ?, 0, ?, 0)`, c.channel[:], c.user[:], c.now, purgeAt, until)
 	return err
 }
 

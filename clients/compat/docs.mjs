@@ -69,6 +69,16 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     await shoot(page, `phone-${name}`)
     const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth])
     assert.ok(wide <= seen, `${path} is ${wide} pixels wide, and the screen ${seen}`)
+    const hidden = await page.evaluate(() => [...document.querySelectorAll('article .scroll')]
+      .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.querySelector('tr').innerText))
+    assert.deepEqual(hidden, [], `${path} has tables that are wider than the screen`)
+    const covered = await page.evaluate(() => [...document.querySelectorAll('article .code')].filter((box) => {
+      const text = document.createRange()
+      text.selectNodeContents(box.querySelector('pre'))
+      return box.querySelector('.copy').getBoundingClientRect().bottom > text.getBoundingClientRect().top
+    }).length)
+    assert.equal(covered, 0, `${path} has buttons that cover code`)
+    assert.deepEqual(await audit(page, { runOnly: ['cat.tables', 'cat.aria'] }), [], `${path} on a phone`)
   }
   assert.deepEqual(complaints, [])
 })
@@ -110,6 +120,16 @@ test('finds a page with the keyboard alone', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('finds titles before words in the text', async (t) => {
+  const { page, complaints } = await open(t)
+  for (const [query, first] of [['event types', 'Event types'], ['rate limit', 'Limits › Rate limit'], ['webhook', 'Webhooks']]) {
+    await page.getByRole('combobox').fill(query)
+    await page.waitForFunction(([query, first]) => document.querySelector('.search input').value === query &&
+      document.querySelector('[role=option] strong')?.textContent === first, [query, first])
+  }
+  assert.deepEqual(complaints, [])
+})
+
 test('skips to the content', async (t) => {
   const { page } = await open(t)
   await page.keyboard.press('Tab')
@@ -142,6 +162,8 @@ test('copies a program', async (t) => {
 
 test('bans from the reference with a token of the demo', async (t) => {
   const { page, complaints } = await open(t, { path: '/docs/reference' })
+  await page.getByText('Requests are sent as Ines Carvalho').waitFor()
+  assert.equal(await page.getByLabel('Client id').inputValue(), given.client)
   await page.getByLabel('Client id').fill(given.client)
   await page.getByLabel('Access token').fill(given.moderator)
   await page.keyboard.press('Tab')

@@ -5,6 +5,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -40,12 +43,34 @@ func generate(image string) error {
 	if err != nil {
 		return err
 	}
-	for path, text := range map[string][]byte{
-		"docs/contract.md": contract(), "docs/openapi/openapi.json": document, "docs/openapi/openapi.yaml": inYAML,
-	} {
-		if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // for everyone to read, as the rest of the project
+	for path, text := range map[string][]byte{"docs/openapi/openapi.json": document, "docs/openapi/openapi.yaml": inYAML} {
+		compressed, err := compress(text)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(path, text), write(path+".gz", compressed)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return write("docs/contract.md", contract())
+}
+
+func write(path string, text []byte) error {
+	return os.WriteFile(path, text, 0o644) //nolint:gosec // for everyone to read, as the rest of the project
+}
+
+// compress returns a text in gzip.
+func compress(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }

@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -12,13 +13,27 @@ import (
 // schemas.
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string][]byte{"JSON": openapi.JSON, "YAML": openapi.YAML} {
+	for name, text := range map[string][]byte{"JSON": openapi.JSON(), "YAML": openapi.YAML()} {
 		document, err := openapi3.NewLoader().LoadFromData(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if err := document.Validate(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestEmbeddedDocuments compares the embedded documents with those that people read.
+func TestEmbeddedDocuments(t *testing.T) {
+	t.Parallel()
+	for path, embedded := range map[string]func() []byte{"openapi.json": openapi.JSON, "openapi.yaml": openapi.YAML} {
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(embedded()) != string(want) {
+			t.Errorf("%s.gz is not %s: run make gen", path, path)
 		}
 	}
 }

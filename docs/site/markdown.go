@@ -63,6 +63,7 @@ func newMarkdown(l links) *markdown {
 // render renders a page.
 func (m *markdown) render(source []byte) (rendered, error) {
 	document := m.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&ids{}))))
+	labelCells(document, source)
 	var html bytes.Buffer
 	if err := m.Renderer().Render(&html, source, document); err != nil {
 		return rendered{}, err
@@ -164,6 +165,29 @@ func slug(title string) string {
 	}, title)
 }
 
+// labelCells prepares tables for a phone, where each row is a list of its cells. The roles
+// keep it a table for screen readers, although it is not displayed as one. In a table of
+// two columns, the first cell is the heading of the second. In wider ones, each further
+// cell has the heading of its column.
+func labelCells(document ast.Node, source []byte) {
+	_ = ast.Walk(document, func(n ast.Node, isEntering bool) (ast.WalkStatus, error) {
+		row, ok := n.(*extensionast.TableRow)
+		if !ok || !isEntering {
+			return ast.WalkContinue, nil
+		}
+		row.SetAttributeString("role", "row")
+		heading := row.Parent().FirstChild().FirstChild()
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cell.SetAttributeString("role", "cell")
+			if row.ChildCount() > 2 && cell != row.FirstChild() {
+				cell.SetAttributeString("data-label", strings.TrimSpace(textOf(heading, source)))
+			}
+			heading = heading.NextSibling()
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
 // scrollable renders tables in a box of their own, so that a wide one scrolls and the
 // page does not.
 type scrollable struct{}
@@ -173,7 +197,7 @@ func (scrollable) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(extensionast.KindTable, func(w util.BufWriter, _ []byte, _ ast.Node, isEntering bool) (ast.WalkStatus, error) {
 		tags := "</table></div>\n"
 		if isEntering {
-			tags = "<div class=\"scroll\"><table>\n"
+			tags = "<div class=\"scroll\"><table role=\"table\">\n"
 		}
 		_, err := w.WriteString(tags)
 		return ast.WalkContinue, err

@@ -12,7 +12,11 @@ import (
 )
 
 // reference is the page with every operation of the REST API.
-type reference struct{ Groups []group }
+type reference struct {
+	Groups []group
+	// Prefilled is what the console sends at first.
+	Prefilled Credentials
+}
 
 // group is the operations of one tag.
 type group struct {
@@ -28,7 +32,8 @@ type operation struct {
 	ID, Method, Path, Summary string
 	Deprecated                bool
 	About                     template.HTML
-	// Tokens are the accepted kinds of token, and Scopes what they need.
+	// Tokens are the accepted kinds of token, and Scopes what they need; nil if the
+	// description names them.
 	Tokens, Scopes []string
 	// Query and Headers are the parameters; Body and Response are fields of objects.
 	Query, Headers, Body, Response []field
@@ -88,16 +93,9 @@ func (d *document) operation(path, method string, o operationObject) operation {
 		ID: o.ID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, Deprecated: o.Deprecated, description: o.Description,
 		HasForm: strings.HasPrefix(path, "/v1/") && path != "/v1/events",
 	}
-	for _, allowed := range o.Security {
-		for scheme, scopes := range allowed {
-			if kind := kinds[scheme]; kind != "" {
-				shown.Tokens = append(shown.Tokens, kind)
-			}
-			shown.Scopes = append(shown.Scopes, scopes...)
-		}
+	if !strings.Contains(o.Description, "Tokens: ") {
+		shown.Tokens, shown.Scopes = rights(o.Security)
 	}
-	slices.Sort(shown.Scopes)
-	shown.Scopes = slices.Compact(shown.Scopes)
 	for _, p := range o.Parameters {
 		p = d.parameterOf(p)
 		s := d.resolved(p.Schema)
@@ -116,6 +114,25 @@ func (d *document) operation(path, method string, o operationObject) operation {
 		shown.answer(d, r.Name, r.Value)
 	}
 	return shown
+}
+
+// rights returns the accepted kinds of token and the scopes that they need.
+func rights(security []map[string][]string) (tokens, scopes []string) {
+	isOfUsers := true
+	for _, allowed := range security {
+		for scheme, needed := range allowed {
+			isOfUsers = isOfUsers && scheme != "appToken"
+			if kind := kinds[scheme]; kind != "" && !slices.Contains(tokens, kind) {
+				tokens = append(tokens, kind)
+			}
+			scopes = append(scopes, needed...)
+		}
+	}
+	if at := slices.Index(tokens, kinds["serviceToken"]); at >= 0 && isOfUsers {
+		tokens[at] += " with acting-user"
+	}
+	slices.Sort(scopes)
+	return tokens, slices.Compact(scopes)
 }
 
 // answer adds a response. Responses that many operations share are errors of every call,

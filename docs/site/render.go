@@ -60,7 +60,7 @@ type view struct {
 }
 
 // renderAll renders all pages.
-func renderAll(openAPI []byte) (map[string]*file, error) {
+func renderAll(openAPI []byte, prefilled Credentials) (map[string]*file, error) {
 	b := &builder{files: map[string]*file{}, assets: map[string]string{}}
 	var err error
 	if b.templates, err = template.ParseFS(assets, "assets/*.html"); err != nil {
@@ -73,6 +73,7 @@ func renderAll(openAPI []byte) (map[string]*file, error) {
 	if err != nil {
 		return nil, err
 	}
+	api.Prefilled = prefilled
 	m, all := newMarkdown(links{codes: errorCodes(), types: eventTypes()}), pages()
 	for i, p := range all {
 		v := view{page: p}

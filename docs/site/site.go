@@ -32,20 +32,36 @@ const (
 // Site is the documentation. It renders the pages when the first one is requested, so that
 // a server starts without them.
 type Site struct {
-	render func() map[string]*file
+	// prefilled is what the console of the reference sends at first.
+	prefilled Credentials
+	render    func() map[string]*file
 }
 
-// New returns the site. openAPI is the description of the REST API, and log receives an
+// Credentials are what a request to the API needs.
+type Credentials struct {
+	// Client is the id of a client, and Token a token that it has.
+	Client, Token string
+	// User is the name of the user of the token.
+	User string
+}
+
+// New returns the site. openAPI returns the description of the REST API, and log receives an
 // error in the pages, which a test excludes.
-func New(openAPI []byte, log *slog.Logger) *Site {
-	return &Site{render: sync.OnceValue(func() map[string]*file {
-		files, err := renderAll(openAPI)
+func New(openAPI func() []byte, log *slog.Logger) *Site {
+	s := &Site{}
+	s.render = sync.OnceValue(func() map[string]*file {
+		files, err := renderAll(openAPI(), s.prefilled)
 		if err != nil {
 			log.Error("the documentation cannot be rendered", "error", err)
 		}
 		return files
-	})}
+	})
+	return s
 }
+
+// Prefill has the console of the reference begin with credentials that anybody may have: a
+// demo's. It is called before the first request.
+func (s *Site) Prefill(c Credentials) { s.prefilled = c }
 
 // Has reports whether a request is for the site. At / it serves browsers alone: for other
 // clients nothing is there.

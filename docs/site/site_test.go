@@ -120,6 +120,41 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestReferenceStatesTokensOnce checks that each operation names the kinds of token that it
+// accepts, either in its description or below it.
+func TestReferenceStatesTokensOnce(t *testing.T) {
+	t.Parallel()
+	page := get(t, "/docs/reference", nil).body
+	for _, operation := range strings.Split(page, `<section class="operation"`)[1:] {
+		if strings.Contains(operation, "<code>/v1/") && strings.Count(operation, "Tokens:") != 1 {
+			t.Errorf("not one line about tokens: %.300s", operation)
+		}
+	}
+	_, removeMute, _ := strings.Cut(page, `id="removeMute"`)
+	if removeMute, _, _ = strings.Cut(removeMute, "</section>"); !strings.Contains(removeMute, "</strong> user, service with acting-user. <strong>Scope:</strong>") {
+		t.Errorf("removeMute states that a service token is enough: %s", removeMute)
+	}
+}
+
+// TestConsoleOfDemo checks that the console has the credentials of a demo, and that no other
+// server's has any.
+func TestConsoleOfDemo(t *testing.T) {
+	t.Parallel()
+	demo := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines"})
+	w := httptest.NewRecorder()
+	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
+	page := w.Body.String()
+	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "which is Ines’s"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of the demo has no %s", want)
+		}
+	}
+	if page := get(t, "/docs/reference", nil).body; strings.Count(page, `value=""`) != 2 || !strings.Contains(page, `<a href="/docs/oauth">signing in</a>`) {
+		t.Error("the page does not say where the credentials come from")
+	}
+}
+
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/docs"} {
@@ -154,7 +189,7 @@ func TestOtherRequests(t *testing.T) {
 // A server starts without the pages: they are rendered at the first request.
 func TestSiteIsRenderedAtTheFirstRequest(t *testing.T) {
 	start := time.Now()
-	unused := site.New([]byte("no document"), slog.New(slog.DiscardHandler))
+	unused := site.New(func() []byte { return []byte("no document") }, slog.New(slog.DiscardHandler))
 	if elapsed := time.Since(start); elapsed > 10*time.Millisecond {
 		t.Errorf("New takes %v", elapsed)
 	}

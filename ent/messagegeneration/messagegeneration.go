@@ -26,6 +26,14 @@ const (
 	FieldRestorableUntil = "restorable_until"
 	// FieldRestorableRaisedAt holds the string denoting the restorable_raised_at field in the database.
 	FieldRestorableRaisedAt = "restorable_raised_at"
+	// FieldRestorableByMute holds the string denoting the restorable_by_mute field in the database.
+	FieldRestorableByMute = "restorable_by_mute"
+	// FieldEarlier holds the string denoting the earlier field in the database.
+	FieldEarlier = "earlier"
+	// FieldEarlierUntil holds the string denoting the earlier_until field in the database.
+	FieldEarlierUntil = "earlier_until"
+	// FieldEarlierRaisedAt holds the string denoting the earlier_raised_at field in the database.
+	FieldEarlierRaisedAt = "earlier_raised_at"
 	// FieldRestoredFrom holds the string denoting the restored_from field in the database.
 	FieldRestoredFrom = "restored_from"
 	// EdgeChannel holds the string denoting the channel edge name in mutations.
@@ -64,6 +72,10 @@ var Columns = []string{
 	FieldRestorable,
 	FieldRestorableUntil,
 	FieldRestorableRaisedAt,
+	FieldRestorableByMute,
+	FieldEarlier,
+	FieldEarlierUntil,
+	FieldEarlierRaisedAt,
 	FieldRestoredFrom,
 }
 
@@ -76,6 +88,11 @@ func ValidColumn(column string) bool {
 	}
 	return false
 }
+
+var (
+	// DefaultRestorableByMute holds the default value on creation for the "restorable_by_mute" field.
+	DefaultRestorableByMute bool
+)
 
 // OrderOption defines the ordering options for the MessageGeneration queries.
 type OrderOption func(*sql.Selector)
@@ -108,6 +125,26 @@ func ByRestorableUntil(opts ...sql.OrderTermOption) OrderOption {
 // ByRestorableRaisedAt orders the results by the restorable_raised_at field.
 func ByRestorableRaisedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRestorableRaisedAt, opts...).ToFunc()
+}
+
+// ByRestorableByMute orders the results by the restorable_by_mute field.
+func ByRestorableByMute(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRestorableByMute, opts...).ToFunc()
+}
+
+// ByEarlier orders the results by the earlier field.
+func ByEarlier(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEarlier, opts...).ToFunc()
+}
+
+// ByEarlierUntil orders the results by the earlier_until field.
+func ByEarlierUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEarlierUntil, opts...).ToFunc()
+}
+
+// ByEarlierRaisedAt orders the results by the earlier_raised_at field.
+func ByEarlierRaisedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEarlierRaisedAt, opts...).ToFunc()
 }
 
 // ByRestoredFrom orders the results by the restored_from field.

@@ -54,6 +54,28 @@ func RestorableRaisedAt(v instant.Instant) predicate.MessageGeneration {
 	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableRaisedAt, vc))
 }
 
+// RestorableByMute applies equality check predicate on the "restorable_by_mute" field. It's identical to RestorableByMuteEQ.
+func RestorableByMute(v bool) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableByMute, v))
+}
+
+// Earlier applies equality check predicate on the "earlier" field. It's identical to EarlierEQ.
+func Earlier(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldEarlier, v))
+}
+
+// EarlierUntil applies equality check predicate on the "earlier_until" field. It's identical to EarlierUntilEQ.
+func EarlierUntil(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldEarlierUntil, vc))
+}
+
+// EarlierRaisedAt applies equality check predicate on the "earlier_raised_at" field. It's identical to EarlierRaisedAtEQ.
+func EarlierRaisedAt(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldEarlierRaisedAt, vc))
+}
+
 // RestoredFrom applies equality check predicate on the "restored_from" field. It's identical to RestoredFromEQ.
 func RestoredFrom(v int64) predicate.MessageGeneration {
 	return predicate.MessageGeneration(sql.FieldEQ(FieldRestoredFrom, v))
@@ -433,6 +455,194 @@ func RestorableRaisedAtIsNil() predicate.MessageGeneration {
 // RestorableRaisedAtNotNil applies the NotNil predicate on the "restorable_raised_at" field.
 func RestorableRaisedAtNotNil() predicate.MessageGeneration {
 	return predicate.MessageGeneration(sql.FieldNotNull(FieldRestorableRaisedAt))
+}
+
+// RestorableByMuteEQ applies the EQ predicate on the "restorable_by_mute" field.
+func RestorableByMuteEQ(v bool) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableByMute, v))
+}
+
+// RestorableByMuteNEQ applies the NEQ predicate on the "restorable_by_mute" field.
+func RestorableByMuteNEQ(v bool) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldRestorableByMute, v))
+}
+
+// EarlierEQ applies the EQ predicate on the "earlier" field.
+func EarlierEQ(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldEarlier, v))
+}
+
+// EarlierNEQ applies the NEQ predicate on the "earlier" field.
+func EarlierNEQ(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldEarlier, v))
+}
+
+// EarlierIn applies the In predicate on the "earlier" field.
+func EarlierIn(vs ...int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIn(FieldEarlier, vs...))
+}
+
+// EarlierNotIn applies the NotIn predicate on the "earlier" field.
+func EarlierNotIn(vs ...int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldEarlier, vs...))
+}
+
+// EarlierGT applies the GT predicate on the "earlier" field.
+func EarlierGT(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldGT(FieldEarlier, v))
+}
+
+// EarlierGTE applies the GTE predicate on the "earlier" field.
+func EarlierGTE(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldGTE(FieldEarlier, v))
+}
+
+// EarlierLT applies the LT predicate on the "earlier" field.
+func EarlierLT(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldLT(FieldEarlier, v))
+}
+
+// EarlierLTE applies the LTE predicate on the "earlier" field.
+func EarlierLTE(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldLTE(FieldEarlier, v))
+}
+
+// EarlierIsNil applies the IsNil predicate on the "earlier" field.
+func EarlierIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldEarlier))
+}
+
+// EarlierNotNil applies the NotNil predicate on the "earlier" field.
+func EarlierNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldEarlier))
+}
+
+// EarlierUntilEQ applies the EQ predicate on the "earlier_until" field.
+func EarlierUntilEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldEarlierUntil, vc))
+}
+
+// EarlierUntilNEQ applies the NEQ predicate on the "earlier_until" field.
+func EarlierUntilNEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldEarlierUntil, vc))
+}
+
+// EarlierUntilIn applies the In predicate on the "earlier_until" field.
+func EarlierUntilIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldIn(FieldEarlierUntil, v...))
+}
+
+// EarlierUntilNotIn applies the NotIn predicate on the "earlier_until" field.
+func EarlierUntilNotIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldEarlierUntil, v...))
+}
+
+// EarlierUntilGT applies the GT predicate on the "earlier_until" field.
+func EarlierUntilGT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGT(FieldEarlierUntil, vc))
+}
+
+// EarlierUntilGTE applies the GTE predicate on the "earlier_until" field.
+func EarlierUntilGTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGTE(FieldEarlierUntil, vc))
+}
+
+// EarlierUntilLT applies the LT predicate on the "earlier_until" field.
+func EarlierUntilLT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLT(FieldEarlierUntil, vc))
+}
+
+// EarlierUntilLTE applies the LTE predicate on the "earlier_until" field.
+func EarlierUntilLTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLTE(FieldEarlierUntil, vc))
+}
+
+// EarlierUntilIsNil applies the IsNil predicate on the "earlier_until" field.
+func EarlierUntilIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldEarlierUntil))
+}
+
+// EarlierUntilNotNil applies the NotNil predicate on the "earlier_until" field.
+func EarlierUntilNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldEarlierUntil))
+}
+
+// EarlierRaisedAtEQ applies the EQ predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldEarlierRaisedAt, vc))
+}
+
+// EarlierRaisedAtNEQ applies the NEQ predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtNEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldEarlierRaisedAt, vc))
+}
+
+// EarlierRaisedAtIn applies the In predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldIn(FieldEarlierRaisedAt, v...))
+}
+
+// EarlierRaisedAtNotIn applies the NotIn predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtNotIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldEarlierRaisedAt, v...))
+}
+
+// EarlierRaisedAtGT applies the GT predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtGT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGT(FieldEarlierRaisedAt, vc))
+}
+
+// EarlierRaisedAtGTE applies the GTE predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtGTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGTE(FieldEarlierRaisedAt, vc))
+}
+
+// EarlierRaisedAtLT applies the LT predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtLT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLT(FieldEarlierRaisedAt, vc))
+}
+
+// EarlierRaisedAtLTE applies the LTE predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtLTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLTE(FieldEarlierRaisedAt, vc))
+}
+
+// EarlierRaisedAtIsNil applies the IsNil predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldEarlierRaisedAt))
+}
+
+// EarlierRaisedAtNotNil applies the NotNil predicate on the "earlier_raised_at" field.
+func EarlierRaisedAtNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldEarlierRaisedAt))
 }
 
 // RestoredFromEQ applies the EQ predicate on the "restored_from" field.

@@ -168,9 +168,9 @@ var (
 				Columns: []*schema.Column{BansColumns[6]},
 			},
 			{
-				Name:    "ban_moderator_id",
+				Name:    "ban_moderator_id_channel_id_banned_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[0]},
+				Columns: []*schema.Column{BansColumns[0], BansColumns[5], BansColumns[1], BansColumns[6]},
 			},
 		},
 	}
@@ -735,6 +735,10 @@ var (
 		{Name: "restorable", Type: field.TypeInt64, Nullable: true},
 		{Name: "restorable_until", Type: field.TypeInt64, Nullable: true},
 		{Name: "restorable_raised_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "restorable_by_mute", Type: field.TypeBool, Default: false},
+		{Name: "earlier", Type: field.TypeInt64, Nullable: true},
+		{Name: "earlier_until", Type: field.TypeInt64, Nullable: true},
+		{Name: "earlier_raised_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "restored_from", Type: field.TypeInt64, Nullable: true},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -743,17 +747,17 @@ var (
 	MessageGenerationsTable = &schema.Table{
 		Name:       "message_generations",
 		Columns:    MessageGenerationsColumns,
-		PrimaryKey: []*schema.Column{MessageGenerationsColumns[7], MessageGenerationsColumns[8]},
+		PrimaryKey: []*schema.Column{MessageGenerationsColumns[11], MessageGenerationsColumns[12]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "message_generations_channels_channel",
-				Columns:    []*schema.Column{MessageGenerationsColumns[7]},
+				Columns:    []*schema.Column{MessageGenerationsColumns[11]},
 				RefColumns: []*schema.Column{ChannelsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "message_generations_users_user",
-				Columns:    []*schema.Column{MessageGenerationsColumns[8]},
+				Columns:    []*schema.Column{MessageGenerationsColumns[12]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -767,7 +771,7 @@ var (
 			{
 				Name:    "messagegeneration_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{MessageGenerationsColumns[8]},
+				Columns: []*schema.Column{MessageGenerationsColumns[12]},
 			},
 		},
 	}
@@ -804,6 +808,11 @@ var (
 				Name:    "mute_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{MutesColumns[2]},
+			},
+			{
+				Name:    "mute_moderator_id_channel_id_muted_at_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{MutesColumns[0], MutesColumns[4], MutesColumns[1], MutesColumns[5]},
 			},
 		},
 	}

@@ -35,7 +35,8 @@ func (Ban) Indexes() []ent.Index {
 		index.Fields("batch_id"),
 		// For the erasure of a user.
 		index.Fields("user_id"),
-		index.Fields("moderator_id"),
+		// For the bans that a moderator made in a channel, and the erasure of a user.
+		index.Fields("moderator_id", "channel_id", "banned_at", "user_id"),
 	}
 }
 

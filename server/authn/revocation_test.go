@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -56,6 +57,10 @@ func revocationWrites(s *servertest.Server) map[string]func(ctx context.Context)
 		},
 		"UndoBanBatch": func(ctx context.Context) error {
 			_, err := s.Moderation.UndoBanBatch(ctx, &moderatov1.UndoBanBatchRequest{ChannelId: owner, BatchId: raider})
+			return err
+		},
+		"RevertModerator": func(ctx context.Context) error {
+			_, err := s.Moderation.RevertModerator(ctx, &moderatov1.RevertModeratorRequest{ChannelId: owner, ModeratorId: raider, Since: timestamppb.Now()})
 			return err
 		},
 		"BanUsers": func(ctx context.Context) error {

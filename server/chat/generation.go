@@ -17,29 +17,51 @@ const (
 	// generations: no clearing of the chat makes one sum equal to another.
 	stride = 1 << 32
 
-	// RestorableFor is how long the messages that a batch of bans deleted can be
-	// restored.
+	// RestorableFor is how long the messages that a ban or mute deleted can be restored.
 	RestorableFor = 24 * time.Hour
 )
 
-// raised is the SQL expression for a generation that no message of the user has.
-var raised = fmt.Sprintf("COALESCE(restored_from, generation) + %d", stride)
+// Sanction is what deletes all messages of a user in a channel.
+type Sanction bool
 
-// Clear deletes every message that a user posted in a channel until now. The transaction
-// must hold the channel's lock.
-func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instant.Instant) error {
-	// A database of the MySQL family assigns from left to right.
-	result, err := tx.ExecContext(ctx, `UPDATE message_generations
-		SET generation = `+raised+`, raised_at = ?, purge_at = ?,
-			restorable = NULL, restorable_until = NULL, restorable_raised_at = NULL, restored_from = NULL
-		WHERE channel_id = ? AND user_id = ?`, now, now, channelID, userID)
+// The sanctions. Of each, a user has at most one in a channel.
+const (
+	Ban  Sanction = false
+	Mute Sanction = true
+)
+
+// raised is the SQL assignments for a deletion of all messages: to a generation that no
+// message of the user has. A database of the MySQL family assigns from left to right. The
+// generation before stays known, and so does the one before that if the other sanction
+// replaced it. A purge that is due earlier leaves the messages that can be restored.
+var raised = fmt.Sprintf(`
+	earlier = CASE WHEN restorable_by_mute <> ? THEN restorable END,
+	earlier_until = CASE WHEN restorable_by_mute <> ? THEN restorable_until END,
+	earlier_raised_at = CASE WHEN restorable_by_mute <> ? THEN restorable_raised_at END,
+	restorable = generation, restorable_until = ?, restorable_raised_at = raised_at, restorable_by_mute = ?,
+	generation = COALESCE(restored_from, generation) + %d, raised_at = ?, purge_at = COALESCE(purge_at, ?), restored_from = NULL`, stride)
+
+// raisedArgs returns the arguments of raised.
+func raisedArgs(by Sanction, now instant.Instant) []any {
+	until := now.Add(RestorableFor)
+	return []any{by, by, by, until, by, now, until.Add(lastLook)}
+}
+
+// Clear deletes every message that a user posted in a channel until now, as part of a
+// sanction. Restore undoes it for RestorableFor. The transaction must hold the channel's
+// lock.
+func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, by Sanction, now instant.Instant) error {
+	result, err := tx.ExecContext(ctx, "UPDATE message_generations SET "+raised+" WHERE channel_id = ? AND user_id = ?",
+		append(raisedArgs(by, now), channelID, userID)...)
 	if err != nil {
 		return fmt.Errorf("clear messages: %w", err)
 	}
 	n, err := result.RowsAffected()
 	if err == nil && n == 0 {
+		until := now.Add(RestorableFor)
 		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(userID).
-			SetGeneration(stride).SetRaisedAt(now).SetPurgeAt(now).
+			SetGeneration(stride).SetRaisedAt(now).SetPurgeAt(until.Add(lastLook)).
+			SetRestorable(0).SetRestorableUntil(until).SetRestorableRaisedAt(0).SetRestorableByMute(bool(by)).
 			Exec(ctx)
 	}
 	if err != nil {
@@ -48,11 +70,9 @@ func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instan
 	return nil
 }
 
-// ClearRestorably is Clear for the users of a batch of bans. Restore undoes it for
-// RestorableFor, unless another Clear follows.
-func ClearRestorably(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, now instant.Instant) error {
+// ClearAll is Clear for the users of a batch of bans.
+func ClearAll(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, now instant.Instant) error {
 	until := now.Add(RestorableFor)
-	purgeAt := until.Add(lastLook)
 	args := append([]any{channelID}, store.Args(users)...)
 	in := "user_id IN (" + store.Placeholders(len(users)) + ")"
 	has := make(map[uid.ID]bool, len(users))
@@ -66,12 +86,7 @@ func ClearRestorably(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []
 		return fmt.Errorf("clear messages of a batch: %w", err)
 	}
 	if len(has) > 0 {
-		// A database of the MySQL family assigns from left to right. A purge that is
-		// due earlier leaves the messages that can be restored.
-		_, err = tx.ExecContext(ctx, `UPDATE message_generations
-			SET restorable = generation, restorable_until = ?, restorable_raised_at = raised_at,
-				generation = `+raised+`, raised_at = ?, purge_at = COALESCE(purge_at, ?), restored_from = NULL
-			WHERE channel_id = ? AND `+in, append([]any{until, now, purgeAt}, args...)...)
+		_, err = tx.ExecContext(ctx, "UPDATE message_generations SET "+raised+" WHERE channel_id = ? AND "+in, append(raisedArgs(Ban, now), args...)...)
 	}
 	var without []uid.ID
 	for _, id := range users {
@@ -83,7 +98,7 @@ func ClearRestorably(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []
 		_, err = tx.ExecContext(ctx, `INSERT INTO message_generations
 			(channel_id, user_id, generation, raised_at, purge_at, restorable, restorable_until, restorable_raised_at)
 			SELECT ?, id, ?, ?, ?, 0, ?, 0 FROM users WHERE id IN (`+store.Placeholders(len(without))+`)`,
-			append([]any{channelID, stride, now, purgeAt, until}, store.Args(without)...)...)
+			append([]any{channelID, stride, now, until.Add(lastLook), until}, store.Args(without)...)...)
 	}
 	if err != nil {
 		return fmt.Errorf("clear messages of a batch: %w", err)
@@ -91,19 +106,30 @@ func ClearRestorably(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []
 	return nil
 }
 
-// Restore undoes ClearRestorably for some users, where no Clear followed. The bans of the
-// batch must be in force, so that no message has the generation that the batch made. The
-// transaction must hold the channel's lock, and keep the users from being deleted.
-func Restore(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, now instant.Instant) error {
+// Restore undoes the deletion by a sanction of some users. If the other sanction has deleted
+// their messages since, they stay hidden until it is undone too. The sanction must be in
+// force, so that it made the latest deletion of its kind and no message has the generation
+// that it made. The transaction must hold the channel's lock, and keep the users from being
+// deleted.
+func Restore(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, by Sanction, now instant.Instant) error {
 	if len(users) == 0 {
 		return nil
 	}
-	// A database of the MySQL family assigns from left to right.
+	in := "user_id IN (" + store.Placeholders(len(users)) + ")"
 	_, err := tx.ExecContext(ctx, `UPDATE message_generations
-		SET restored_from = generation, generation = restorable, raised_at = restorable_raised_at, purge_at = ?,
-			restorable = NULL, restorable_until = NULL, restorable_raised_at = NULL
-		WHERE channel_id = ? AND restorable_until > ? AND user_id IN (`+store.Placeholders(len(users))+`)`,
-		append([]any{now.Add(lastLook), channelID, now}, store.Args(users)...)...)
+		SET restorable = earlier, restorable_until = earlier_until, restorable_raised_at = earlier_raised_at,
+			earlier = NULL, earlier_until = NULL, earlier_raised_at = NULL
+		WHERE channel_id = ? AND earlier_until > ? AND restorable_by_mute <> ? AND `+in,
+		append([]any{channelID, now, by}, store.Args(users)...)...)
+	if err == nil {
+		// A database of the MySQL family assigns from left to right.
+		_, err = tx.ExecContext(ctx, `UPDATE message_generations
+			SET restored_from = COALESCE(restored_from, generation), generation = restorable, raised_at = restorable_raised_at, purge_at = ?,
+				restorable = earlier, restorable_until = earlier_until, restorable_raised_at = earlier_raised_at,
+				restorable_by_mute = NOT restorable_by_mute, earlier = NULL, earlier_until = NULL, earlier_raised_at = NULL
+			WHERE channel_id = ? AND restorable_until > ? AND restorable_by_mute = ? AND `+in,
+			append([]any{now.Add(lastLook), channelID, now, by}, store.Args(users)...)...)
+	}
 	if err != nil {
 		return fmt.Errorf("restore messages: %w", err)
 	}

@@ -29,33 +29,49 @@ type latest struct {
 	tx        *ent.Tx
 	channelID uid.ID
 	limit     int
-	found     map[uid.ID][]Message
+	// channelGeneration is the part of the generation of visible messages that the
+	// channel has.
+	channelGeneration int64
+	found             map[uid.ID][]Message
 }
 
 // Latest returns the latest visible messages of each of some users in a channel, newest
 // first and at most limit of each. It costs the same however many messages the users have:
 // of a user with more than limit messages, it reads only these. A join cannot do that,
-// because MariaDB does not bound the rows of each user.
+// because MariaDB does not bound the rows of each user. So Latest first reads the messages
+// of all users, but not more than limit of each on average, which is enough for most
+// batches.
 func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, users []uid.ID, limit int) (map[uid.ID][]Message, error) {
 	l := &latest{Dialect: d, tx: tx, channelID: channelID, limit: limit, found: map[uid.ID][]Message{}}
-	busy, err := users, error(nil)
-	if len(users) > 1 {
-		var few []uid.ID
-		few, busy, err = l.sort(ctx, users)
-		if err == nil && len(few) > 0 {
-			err = l.readFew(ctx, few)
-		}
+	if err := l.read(ctx, users); err != nil {
+		return nil, fmt.Errorf("read the latest messages: %w", err)
+	}
+	l.order()
+	return l.found, nil
+}
+
+func (l *latest) read(ctx context.Context, users []uid.ID) (err error) {
+	if len(users) == 1 {
+		return l.readBusy(ctx, users)
+	}
+	if l.channelGeneration, err = ChannelGeneration(ctx, l.tx, l.channelID); err != nil {
+		return err
+	}
+	most := len(users) * l.limit
+	if n, err := l.readAll(ctx, users, store.Limit(most+1)); err != nil || n <= most {
+		return err
+	}
+	clear(l.found)
+	few, busy, err := l.sort(ctx, users)
+	if err == nil && len(few) > 0 {
+		_, err = l.readAll(ctx, few, "")
 	}
 	for some := range slices.Chunk(busy, busyAtOnce) {
 		if err == nil {
 			err = l.readBusy(ctx, some)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the latest messages: %w", err)
-	}
-	l.order()
-	return l.found, nil
+	return err
 }
 
 // sort returns the users who have messages: those with up to limit, and those with more.
@@ -63,12 +79,12 @@ func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, 
 	// Scalar subqueries with a LIMIT, which no database turns into a join.
 	nth := func(n int) string {
 		return `(SELECT m.generation FROM messages m` + l.ByIndex(latestIndex) + `
-			WHERE m.user_id = u.id AND m.channel_id = ? AND m.generation = ` + generation("?", "u.id") + `
+			WHERE m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
 			LIMIT 1` + fmt.Sprintf(" OFFSET %d", n) + `)`
 	}
-	c := l.channelID
-	err = store.QueryEach(ctx, l.tx, "SELECT u.id, "+nth(0)+", "+nth(l.limit)+" FROM users u WHERE u.id IN ("+store.Placeholders(len(users))+")",
-		append([]any{c, c, c, c, c, c}, store.Args(users)...), func(scan func(...any) error) error {
+	err = store.QueryEach(ctx, l.tx, "SELECT u.id, "+nth(0)+", "+nth(l.limit)+`
+		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id WHERE u.id IN (`+store.Placeholders(len(users))+")",
+		append([]any{l.channelID, l.channelGeneration, l.channelID, l.channelGeneration, l.channelID}, store.Args(users)...), func(scan func(...any) error) error {
 			var id uid.ID
 			var first, further *int64
 			err := scan(&id, &first, &further)
@@ -83,14 +99,13 @@ func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, 
 	return few, busy, err
 }
 
-// readFew reads the messages of users who have at most limit.
-func (l *latest) readFew(ctx context.Context, users []uid.ID) error {
-	return l.read(ctx, `SELECT m.user_id, m.id, m.text, m.sent_at
+// readAll reads the messages of users, up to the LIMIT clause. It returns their number.
+func (l *latest) readAll(ctx context.Context, users []uid.ID, limit string) (int, error) {
+	return l.scan(ctx, `SELECT m.user_id, m.id, m.text, m.sent_at
 		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
-			ON m.user_id = u.id AND m.channel_id = ?
-				AND m.generation = COALESCE(g.generation, 0) + COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.channel_id = ?), 0)
-		WHERE u.id IN (`+store.Placeholders(len(users))+`)`,
-		append([]any{l.channelID, l.channelID, l.channelID}, store.Args(users)...))
+			ON m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
+		WHERE u.id IN (`+store.Placeholders(len(users))+`)`+limit,
+		append([]any{l.channelID, l.channelID, l.channelGeneration}, store.Args(users)...))
 }
 
 // readBusy reads the latest messages of each user.
@@ -102,17 +117,20 @@ func (l *latest) readBusy(ctx context.Context, users []uid.ID) error {
 			ORDER BY m.sent_at DESC, m.id DESC` + store.Limit(l.limit) + `) AS t`
 		args = append(args, id, l.channelID, l.channelID, id, l.channelID)
 	}
-	return l.read(ctx, strings.Join(parts, " UNION ALL "), args)
+	_, err := l.scan(ctx, strings.Join(parts, " UNION ALL "), args)
+	return err
 }
 
-// read adds the messages that a statement returns to those found.
-func (l *latest) read(ctx context.Context, query string, args []any) error {
-	return store.QueryEach(ctx, l.tx, query, args, func(scan func(...any) error) error {
+// scan adds the messages that a statement returns to those found. It returns their number.
+func (l *latest) scan(ctx context.Context, query string, args []any) (n int, err error) {
+	err = store.QueryEach(ctx, l.tx, query, args, func(scan func(...any) error) error {
 		m := Message{ChannelID: l.channelID}
 		err := scan(&m.UserID, &m.ID, &m.Text, &m.SentAt)
 		l.found[m.UserID] = append(l.found[m.UserID], m)
+		n++
 		return err
 	})
+	return n, err
 }
 
 // order sorts the messages of each user, newest first, and applies the limit: a message that

@@ -60,10 +60,13 @@ func now(t *testing.T, s *store.Store) instant.Instant {
 	return at
 }
 
+// unrestorable is longer after a deletion than the purgers leave its messages.
+const unrestorable = chat.RestorableFor + 5*time.Minute
+
 func clearMessages(t *testing.T, s *store.Store, user uid.ID) {
 	t.Helper()
 	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		return chat.Clear(ctx, tx, servertest.Owner, user, now(t, s))
+		return chat.Clear(ctx, tx, servertest.Owner, user, chat.Ban, now(t, s))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +155,11 @@ func TestPurgerRemovesOnlyDeletedMessages(t *testing.T) {
 		fill2 := record(5000, servertest.Raider, now(t, s).Add(time.Second))
 		servertest.Import(t, s, fill2) // sent after the deletion
 		purge(t, s)
+		if got, want := rows(t, s, servertest.Raider), 1202; got != want {
+			t.Errorf("%d rows of the cleared user are left while they can be restored, want %d", got, want)
+		}
+		s.Clock.Advance(unrestorable)
+		purge(t, s)
 		if got, want := rows(t, s, servertest.Raider), 1; got != want {
 			t.Errorf("%d rows of the cleared user are left, want %d", got, want)
 		}
@@ -180,7 +188,7 @@ func TestPurgerScansAgainForLateMessages(t *testing.T) {
 		if texts, _ := list(t, s, 20); len(texts) != 0 {
 			t.Errorf("visible: %q", texts)
 		}
-		s.Clock.Advance(5 * time.Minute)
+		s.Clock.Advance(unrestorable)
 		purge(t, s)
 		if got := rows(t, s, servertest.Raider); got != 0 {
 			t.Errorf("%d rows are left", got)
@@ -198,6 +206,7 @@ func TestConcurrentAndInterruptedPurgers(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Raider, 0, 3000)
 		clearMessages(t, s, servertest.Raider)
+		s.Clock.Advance(unrestorable)
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error)
 		for i := range 3 {
@@ -225,10 +234,15 @@ func TestConcurrentAndInterruptedPurgers(t *testing.T) {
 
 func TestImportDoesNotRestoreDeletedMessage(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
-		fill(t, s, servertest.Raider, 0, 5)
+		old := record(0, servertest.Raider, now(t, s).Add(-time.Hour))
+		servertest.Import(t, s, old)
 		clearMessages(t, s, servertest.Raider)
+		s.Clock.Advance(unrestorable)
 		purge(t, s)
-		fill(t, s, servertest.Raider, 0, 5)
+		if got := rows(t, s, servertest.Raider); got != 0 {
+			t.Errorf("%d rows are left", got)
+		}
+		servertest.Import(t, s, old)
 		if texts, _ := list(t, s, 20); len(texts) != 0 {
 			t.Errorf("visible after a repeated import: %q", texts)
 		}

@@ -92,12 +92,19 @@ func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now i
 }
 
 // isRestorable is the SQL condition that a message m, whose generation is not the present
-// one, may become visible: a batch of bans hides it that can be undone (see isKept), or it
-// is yet to be settled.
-const isRestorable = `EXISTS (SELECT 1 FROM message_generations mk LEFT JOIN chat_generations ck ON ck.channel_id = mk.channel_id
+// one, may become visible: a ban or mute hides it that can be undone (see isKept), or it is
+// yet to be settled. The remainder is 0 unless the chat was cleared since. The arguments are
+// those of isRestorableArgs.
+var isRestorable = fmt.Sprintf(`EXISTS (SELECT 1 FROM message_generations mk LEFT JOIN chat_generations ck ON ck.channel_id = mk.channel_id
 	WHERE mk.channel_id = m.channel_id AND mk.user_id = m.user_id
-		AND ((mk.restorable_until > ? AND m.generation = mk.restorable + COALESCE(ck.generation, 0))
-			OR m.generation = mk.restored_from + COALESCE(ck.generation, 0)))`
+		AND (m.generation - mk.generation - COALESCE(ck.generation, 0)) %% %d = 0
+		AND ((mk.restorable_until > ? AND m.generation >= mk.restorable)
+			OR (mk.earlier_until > ? AND m.generation >= mk.earlier)
+			OR (mk.restored_from IS NOT NULL AND m.generation > mk.generation)))`, stride)
+
+func isRestorableArgs(now instant.Instant) []any {
+	return []any{now.Add(-lastLook), now.Add(-lastLook)}
+}
 
 // removeCleared removes the hidden ones among some messages of a channel, which follow a
 // place and were sent up to an instant. It returns the place of the last of them; nil if
@@ -109,7 +116,7 @@ func removeCleared(ctx context.Context, tx *ent.Tx, channelID uid.ID, after Plac
 		SELECT m.id, m.sent_at, m.generation <> `+generation("m.channel_id", "m.user_id")+` AND NOT `+isRestorable+` FROM messages m
 		WHERE m.channel_id = ? AND m.sent_at >= ? AND m.sent_at <= ? AND (m.sent_at > ? OR m.id > ?)
 		ORDER BY m.sent_at, m.id`+store.Limit(purgeBatch),
-		[]any{now.Add(-lastLook), channelID, after.SentAt, upTo, after.SentAt, after.ID}, func(scan func(...any) error) error {
+		append(isRestorableArgs(now), channelID, after.SentAt, upTo, after.SentAt, after.ID), func(scan func(...any) error) error {
 			examined++
 			var isHidden bool
 			err := scan(&last.ID, &last.SentAt, &isHidden)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
@@ -116,7 +118,7 @@ func (p *Purger) finish(ctx context.Context, g *purge, now instant.Instant) erro
 	var next *instant.Instant
 	if look := g.RaisedAt.Add(lastLook); now < look {
 		next = &look
-	} else if isKept(g.MessageGeneration, now) {
+	} else if isKept(g.RestorableUntil, now) {
 		next = new(g.RestorableUntil.Add(lastLook))
 	}
 	return p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -137,10 +139,10 @@ func (g *purge) reschedule(ctx context.Context, tx *ent.Tx, to *instant.Instant)
 	return update.SetPurgeAt(*to).Save(ctx)
 }
 
-// isKept reports whether a batch of bans can restore messages of the user. It is longer
-// than Restore allows, so that no purge runs during a Restore.
-func isKept(g *ent.MessageGeneration, now instant.Instant) bool {
-	return g.RestorableUntil != nil && now < g.RestorableUntil.Add(lastLook)
+// isKept reports whether a deletion that can be undone until an instant, nil for never, keeps
+// its messages. It is longer than Restore allows, so that no purge runs during a Restore.
+func isKept(until *instant.Instant, now instant.Instant) bool {
+	return until != nil && now < until.Add(lastLook)
 }
 
 // removeBatch removes hidden messages of a user. Besides the row g, which the transaction
@@ -156,9 +158,10 @@ func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now 
 		}
 	}
 	hidden := message.GenerationLT(g.Generation + ofChannel)
-	if isKept(g, now) {
-		hidden = message.Or(message.GenerationLT(*g.Restorable),
-			message.And(message.GenerationGTE(*g.Restorable+stride), message.GenerationLT(g.Generation+ofChannel)))
+	if isKept(g.EarlierUntil, now) {
+		hidden = message.GenerationLT(*g.Earlier)
+	} else if isKept(g.RestorableUntil, now) {
+		hidden = message.GenerationLT(*g.Restorable)
 	}
 	ids, err := tx.Message.Query().
 		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), hidden).
@@ -170,16 +173,22 @@ func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now 
 }
 
 // settle moves messages of a user whose messages were restored to the present generation,
-// and returns their number. They have the generation that the batch had made: they were
-// imported during the ban, or posted when it expired while it was being undone.
+// and returns their number. They have a generation that a deletion had made which was undone:
+// they were imported during the ban or mute, or posted when it expired while it was being
+// undone.
 func settle(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, ofChannel int64) (int, error) {
+	present := g.Generation + ofChannel
 	ids, err := tx.Message.Query().
-		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.Generation(*g.RestoredFrom+ofChannel)).
+		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID),
+			message.GenerationGT(present), message.GenerationLTE(*g.RestoredFrom+ofChannel),
+			func(s *sql.Selector) {
+				s.Where(sql.ExprP("("+s.C(message.FieldGeneration)+" - ?) % ? = 0", present, stride)) // not of a cleared chat
+			}).
 		Limit(purgeBatch).IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	return tx.Message.Update().Where(message.IDIn(ids...)).SetGeneration(g.Generation + ofChannel).Save(ctx)
+	return tx.Message.Update().Where(message.IDIn(ids...)).SetGeneration(present).Save(ctx)
 }
 
 // channelGeneration returns the generation of a channel.

@@ -163,7 +163,7 @@ func (d database) openWithoutBound(ctx context.Context) (*store.Store, error) {
 func (d database) openAs(ctx context.Context, open func(context.Context, store.URL) (*store.Store, error)) (*store.Store, error) {
 	if d.DB.Path != "" {
 		if _, err := os.Stat(d.DB.Path); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("there is no database at %s; name one with --db, or create it with: moderato migrate --db %s", store.URL(d.DB), store.URL(d.DB))
+			return nil, fmt.Errorf("there is no database at %s; run the command in the directory where the server runs, or name the server's database with --db (moderato serve and moderato migrate create one)", store.URL(d.DB))
 		}
 	}
 	s, err := open(ctx, store.URL(d.DB))

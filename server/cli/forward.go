@@ -9,8 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -44,14 +47,16 @@ func (u *forwardURL) UnmarshalText(text []byte) error {
 type forwarder struct {
 	url    string
 	client *http.Client
+	// signer signs the deliveries again; nil if they keep their signature.
+	signer *standardwebhooks.Webhook
 
 	mu sync.Mutex
 	// attempts holds the number of attempts of each delivery that has failed so far.
 	attempts map[string]int
 }
 
-func newForwarder(to forwardURL) *forwarder {
-	return &forwarder{url: string(to), attempts: map[string]int{}, client: &http.Client{
+func newForwarder(to forwardURL, signer *standardwebhooks.Webhook) *forwarder {
+	return &forwarder{url: string(to), signer: signer, attempts: map[string]int{}, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -64,7 +69,7 @@ type forwarded struct {
 	report string
 }
 
-// forward sends a delivery on as it was received. Its outcome is the receiver's: the
+// forward sends a delivery on. Its outcome is the receiver's: the
 // server repeats the delivery if the receiver refuses it.
 func (f *forwarder) forward(ctx context.Context, header http.Header, body []byte) forwarded {
 	ctx, cancel := context.WithTimeout(ctx, webhooks.AttemptTimeout)
@@ -101,7 +106,28 @@ func (f *forwarder) send(ctx context.Context, header http.Header, body []byte) (
 	for _, name := range hopHeaders {
 		request.Header.Del(name)
 	}
+	if err := f.sign(request.Header, body); err != nil {
+		return nil, err
+	}
 	return f.client.Do(request)
+}
+
+// sign replaces the signature of a delivery if the receiver has a secret of its own. The
+// delivery was verified before, so its headers are valid.
+func (f *forwarder) sign(header http.Header, body []byte) error {
+	if f.signer == nil {
+		return nil
+	}
+	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
+	if err != nil {
+		return err
+	}
+	signature, err := f.signer.Sign(header.Get(standardwebhooks.HeaderWebhookID), time.Unix(seconds, 0), body)
+	if err != nil {
+		return err
+	}
+	header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	return nil
 }
 
 // discard reads the rest of a short response, so that its connection is used again.

@@ -74,6 +74,41 @@ func TestReceiverForwards(t *testing.T) {
 	untilDelivered(t, p, token, 202)
 }
 
+// TestReceiverSignsWithSecret checks that a receiver keeps its secret, and that the secret
+// is not printed.
+func TestReceiverSignsWithSecret(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	token := ownerToken(t, prepare(t, url))
+	p := process.Serve(t, url, "--webhook-allow-private")
+	local, received := localReceiver(t)
+	const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+	l, _ := receiving(t, p, token, "--type=channel.ban", "--forward-to="+local, "--secret="+secret)
+	said := l.until(t, "with the secret that was given")
+	receiver, err := moderato.NewReceiver(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest(t, p, token, http.MethodPost, "/v1/moderation/ban", banOfRaider)
+	r := <-received
+	if _, err := receiver.Verify(r.body, r.header); err != nil {
+		t.Errorf("the receiver refuses %v: %v", r.header, err)
+	}
+	if said = append(said, l.until(t, "503 Service Unavailable")...); strings.Contains(strings.Join(said, ""), secret) {
+		t.Errorf("the secret is printed: %q", said)
+	}
+}
+
+func TestReceiverRefusesSecret(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"whsec_", "whsec_not base64!", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="} {
+		got := refused(t, "events", "receive", "--client=x", "--token=x", "--forward-to=http://127.0.0.1:1", "--secret="+secret)
+		if !strings.Contains(got, "--secret must be whsec_ and the base64 of a key") || (secret != "whsec_" && strings.Contains(got, secret)) {
+			t.Errorf("%q: it prints %s", secret, got)
+		}
+	}
+}
+
 func TestReceiverReportsUnreachableReceiver(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)

@@ -71,6 +71,7 @@ func testProgram(t *testing.T, d *demoSite, b *bot) {
 	d.greet(t, cast.Viewer, cast.Owner)
 	d.tryBot(t)
 	d.untilBanned(t, cast.Viewer) // the bot may be connecting, with a new token, when the commands run
+	d.readAnswer(t)
 	b.until(t, "channel.ban.*"+cast.Viewer.ID.String())
 
 	d.ban(t, d.users[0])
@@ -220,6 +221,19 @@ func (d *demoSite) tryBot(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Count(string(out), `"success":true`) != 2 {
 		t.Errorf("the commands print %s (%v)", out, err)
+	}
+}
+
+// readAnswer runs the commands of the document that list the bot's answer.
+func (d *demoSite) readAnswer(t *testing.T) {
+	t.Helper()
+	owner := demo.People().Owner.ID.String()
+	commands := "channel=" + owner + "\n" + block(t, "docs/getting-started.md: Try the bot/2")
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(commands, server.DefaultHTTPAddr, d.REST))
+	cmd.Dir = d.directory
+	out, err := cmd.CombinedOutput()
+	if answer := `"senderId":"` + owner + `","message":"Hello, `; err != nil || !strings.Contains(string(out), answer) {
+		t.Errorf("the commands print %s (%v), without %s", out, err, answer)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +26,8 @@ const (
 	maxDelivery = 1 << 20
 	// receiverPatience bounds the duration of a delivery and of the shutdown.
 	receiverPatience = 5 * time.Second
+	// secretPrefix begins the secret of a webhook.
+	secretPrefix = "whsec_"
 )
 
 // eventsReceive is a webhook receiver for developers: it creates a webhook, prints the
@@ -37,7 +40,8 @@ type eventsReceive struct {
 	URL     string   `name:"url" help:"The https address that leads to the port, such as a tunnel's. When not given, the server calls the port itself." placeholder:"URL"`
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 
-	ForwardTo forwardURL `help:"Send each delivery on to this URL, unchanged, and answer as it does." placeholder:"URL"`
+	ForwardTo forwardURL `help:"Send each delivery on to this URL, and answer as it does." placeholder:"URL"`
+	Secret    string     `help:"Sign what is sent on with this secret, whsec_ and base64, so that the receiver keeps it; with the webhook's new secret when not given. Prefer the variable: arguments are visible in the process list." env:"MODERATO_WEBHOOK_SECRET" placeholder:"SECRET"`
 }
 
 // Run receives events until the process receives SIGINT, SIGTERM, or SIGHUP, which is
@@ -47,6 +51,10 @@ func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	if _, err := parseChannel(c.Channel); err != nil {
+		return err
+	}
+	signer, err := c.signer()
+	if err != nil {
 		return err
 	}
 	var listen net.ListenConfig
@@ -65,10 +73,27 @@ func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 	fmt.Fprintf(s.err, "webhook %s sends to %s; Ctrl-C deletes it\n", hook.id, c.URL)
 	r := &receiver{hook: hook, streams: s, json: c.JSON}
 	if c.ForwardTo != "" {
-		r.forwarder = newForwarder(c.ForwardTo)
-		fmt.Fprintf(s.err, "deliveries are sent on to %s, which verifies them with the secret %s\n", c.ForwardTo, hook.text)
+		r.forwarder = newForwarder(c.ForwardTo, signer)
+		secret := hook.text
+		if signer != nil {
+			secret = "that was given"
+		}
+		fmt.Fprintf(s.err, "deliveries are sent on to %s, which verifies them with the secret %s\n", c.ForwardTo, secret)
 	}
 	return c.receive(ctx, l, r)
+}
+
+// signer returns what signs deliveries that are sent on; nil if they keep their signature.
+// An error does not contain the secret.
+func (c *eventsReceive) signer() (*standardwebhooks.Webhook, error) {
+	if c.Secret == "" {
+		return nil, nil //nolint:nilnil // no secret is no error
+	}
+	signer, err := standardwebhooks.NewWebhook(c.Secret)
+	if err != nil || !strings.HasPrefix(c.Secret, secretPrefix) || c.Secret == secretPrefix {
+		return nil, errors.New("--secret must be whsec_ and the base64 of a key, such as whsec_$(openssl rand -base64 32)")
+	}
+	return signer, nil
 }
 
 // receivedHook is the webhook of a receiver.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/demo"
@@ -119,6 +120,8 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		srv.Close()
 		return fmt.Errorf("load the demo: %w", err)
 	}
+	cast := demo.People()
+	srv.Docs.Prefill(site.Credentials{Client: cast.Client, Token: tokens.Owner, User: cast.Owner.DisplayName})
 	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
 	return srv.Serve(ctx)
 }

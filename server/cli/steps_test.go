@@ -40,6 +40,8 @@ type death struct {
 	isAnswered bool
 	// isBatch reports whether the user is banned by a batch.
 	isBatch bool
+	// isRevert reports whether the user is banned before, and the ban is reverted.
+	isRevert bool
 }
 
 // moment is a moment in the life of a server, which bans one user.
@@ -54,6 +56,7 @@ const (
 var deaths = []death{
 	{name: "writing", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO `bans`"}},
 	{name: "writing a batch", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO bans"}, isBatch: true},
+	{name: "reverting", halt: storetest.Halt{Of: ofChange, Has: "DELETE FROM `bans`"}, isRevert: true},
 	{name: "taking the lease", halt: storetest.Halt{Of: ofSequencer, Has: "UPDATE event_sequencers SET epoch"}, when: atItsStart},
 	{name: "sequencing", halt: storetest.Halt{Of: ofSequencer, After: ofChange, Has: "UPDATE events SET position"}, isAnswered: true},
 	{name: "claiming", halt: storetest.Halt{Of: ofWorker, Has: "INSERT INTO `webhook_deliveries`"}, isAnswered: true},
@@ -155,24 +158,28 @@ func (s *scene) die(d death) string {
 	}
 	defer func() { _ = conn.Close() }()
 	defer s.recorder.listen(s.backend, conn)()
-	switch d.when {
-	case atItsStart:
+	if d.when == atItsStart {
 		defer p.Kill()
 		return p.stepReached(s.t)
+	}
+	user, change := s.newUser(), s.ban
+	switch {
+	case d.isBatch:
+		change = s.banAsBatch
+	case d.isRevert:
+		if err := s.ban(conn, user); err != nil {
+			s.t.Fatal(err)
+		}
+		change = s.revert
+	}
+	switch d.when {
 	case beforeTheBan:
 		p.stopAt(s.t, d.halt)
 	case atTheRequest:
 		s.box.onNextArrival(func() { p.stopAt(s.t, d.halt) })
 	}
-	user := s.newUser()
 	answer := make(chan error, 1)
-	go func() {
-		if d.isBatch {
-			answer <- s.banAsBatch(conn, user)
-		} else {
-			answer <- s.ban(conn, user)
-		}
-	}()
+	go func() { answer <- change(conn, user) }()
 	if d.isAnswered {
 		s.note(user, <-answer, true)
 		defer p.Kill()
@@ -190,7 +197,7 @@ func (s *scene) die(d death) string {
 	if (err == nil) != (reached == "") {
 		s.t.Errorf("killed before %s: the answer was %v", reached, err)
 	}
-	s.note(user, err, isWhole)
+	s.note(user, err, isWhole != d.isRevert)
 	return reached
 }
 
@@ -207,7 +214,20 @@ func (s *scene) banAsBatch(conn *grpc.ClientConn, user uid.ID) error {
 	return err
 }
 
-// note checks that a ban exists if and only if it was acknowledged or committed.
+// revert reverts the ban of a user, which is the owner's latest.
+func (s *scene) revert(conn *grpc.ClientConn, user uid.ID) error {
+	row, err := s.db.Read.Ban.Query().Where(ban.ChannelID(servertest.Owner), ban.UserID(user)).Only(context.Background())
+	if err != nil {
+		return err
+	}
+	_, err = moderatov1.NewModerationServiceClient(conn).RevertModerator(s.owner, &moderatov1.RevertModeratorRequest{
+		ChannelId: servertest.Owner.String(), ModeratorId: servertest.Owner.String(), Since: row.BannedAt.Proto(),
+	})
+	return err
+}
+
+// note checks that a ban exists if and only if it was acknowledged or committed, and not
+// reverted.
 func (s *scene) note(user uid.ID, err error, holds bool) {
 	s.t.Helper()
 	if s.isBanned(user) != holds {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -111,7 +110,7 @@ func (c *eventsTrigger) trigger(ctx context.Context, s *streams, client *moderat
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(s.err, "%d of %d: %s\n", n+1, c.Times, strings.TrimPrefix(did.User+" "+did.Does, " "))
+		fmt.Fprintf(s.err, "%d of %d: %s\n", n+1, c.Times, did)
 		message, err := events.next(ctx, recipe.Delay+eventPatience)
 		if err != nil {
 			return fmt.Errorf("the event %s was caused, but not received: %w", recipe.Type, err)

@@ -67,6 +67,20 @@ func TestTriggerListsEveryType(t *testing.T) {
 	}
 }
 
+func TestTriggerSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	s := newTriggering(t)
+	for name, want := range map[string]string{
+		"channel.ban":    "1 of 1: the owner bans Test Viewer 1\n",
+		"channel.follow": "1 of 1: Test Viewer 1 follows the channel\n",
+		"channel.update": "1 of 1: the owner changes the title of the channel\n",
+	} {
+		if code, _, errs := s.run(name); code != 0 || errs != want {
+			t.Errorf("%s: exit code %d, prints %q, want %q", name, code, errs, want)
+		}
+	}
+}
+
 func TestTriggerChoosesChannel(t *testing.T) {
 	t.Parallel()
 	s := newTriggering(t)

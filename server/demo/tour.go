@@ -60,6 +60,8 @@ What a chat server asks when somebody joins (in the project's directory; the fir
 
 go tool -modfile=tools/go.mod grpcurl -plaintext -emit-defaults -H 'client-id: {{.Cast.ServiceClient}}' -H 'authorization: Bearer {{.Tokens.Service}}' -d '{"channelId":"{{.Cast.Owner.ID}}","userId":"{{.Cast.Raider.ID}}"}' {{.GRPC}} moderato.platform.v1.ChatService/GetStanding
 
+Write a bot, with the documentation at http://{{.REST}}/docs
+
 `))
 
 // WriteTour prints the addresses and tokens of the demo, and commands that can be

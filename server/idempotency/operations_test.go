@@ -232,6 +232,9 @@ func (o *operations) moderation() {
 	o.repeat(o.owner, moderatov1.ModerationService_CommitSweep_FullMethodName, &moderatov1.CommitSweepRequest{
 		ChannelId: channelID, SweepToken: preview.GetSweepToken(), Reason: new("raid"),
 	})
+	o.repeat(o.owner, moderatov1.ModerationService_RevertModerator_FullMethodName, &moderatov1.RevertModeratorRequest{
+		ChannelId: channelID, ModeratorId: channelID, Since: timestamppb.New(time.Now().Add(-time.Hour)),
+	})
 }
 
 func (o *operations) chat() {

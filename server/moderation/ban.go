@@ -119,7 +119,7 @@ func applyBan(ctx context.Context, c *change.Change, b *ban) error {
 	}
 	b.evidence = evidence[b.userID]
 	emitBan(c, b, byModerator)
-	return clearMessages(ctx, c, b.userID)
+	return clearMessages(ctx, c, b.userID, chat.Ban)
 }
 
 func emitBan(c *change.Change, b *ban, why cause) {
@@ -139,8 +139,8 @@ func emitBan(c *change.Change, b *ban, why cause) {
 }
 
 // clearMessages deletes a user's messages as part of their ban or mute.
-func clearMessages(ctx context.Context, c *change.Change, userID uid.ID) error {
-	if err := chat.Clear(ctx, c.Tx, c.ChannelID, userID, c.Now); err != nil {
+func clearMessages(ctx context.Context, c *change.Change, userID uid.ID, by chat.Sanction) error {
+	if err := chat.Clear(ctx, c.Tx, c.ChannelID, userID, by, c.Now); err != nil {
 		return err
 	}
 	emitCleared(c, userID)

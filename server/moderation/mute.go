@@ -10,6 +10,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -101,7 +102,7 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 		Cause:                string(byModerator),
 	})
 	c.KeepEvidence(evidence[user.ID])
-	return clearMessages(ctx, c, user.ID)
+	return clearMessages(ctx, c, user.ID, chat.Mute)
 }
 
 // RemoveMute ends the mute of a user in a channel.
@@ -123,7 +124,8 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 		case c.Now >= row.ExpiresAt: // the sweeper announces the end
 			return notMuted
 		}
-		return liftMute(ctx, c, row, user.DisplayName, byModerator)
+		emitUnmute(c, row, user.DisplayName, byModerator)
+		return removeMutes(ctx, c, row.UserID)
 	})
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		err = notMuted
@@ -131,8 +133,8 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 	return &moderatov1.RemoveMuteResponse{}, err
 }
 
-// liftMute removes a mute that is active and announces it.
-func liftMute(ctx context.Context, c *change.Change, row *ent.Mute, displayName string, why cause) error {
+// emitUnmute announces that an active mute is removed.
+func emitUnmute(c *change.Change, row *ent.Mute, displayName string, why cause) {
 	t := terms{reason: row.Reason, expiresAt: &row.ExpiresAt}
 	c.Emit("channel.unmute", row.UserID, &moderatov1.UnmuteEvent{
 		ChannelId:              c.ChannelID.String(),
@@ -145,7 +147,6 @@ func liftMute(ctx context.Context, c *change.Change, row *ent.Mute, displayName 
 		ExpiresAt:              t.expiresAtProto(),
 		Cause:                  string(why),
 	})
-	return removeMute(ctx, c, row)
 }
 
 // expireMute removes a mute that has lapsed and announces it.
@@ -158,10 +159,11 @@ func expireMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
 			MuteExpiredAt: row.ExpiresAt.Proto(),
 		})
 	})
-	return removeMute(ctx, c, row)
+	return removeMutes(ctx, c, row.UserID)
 }
 
-func removeMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
-	_, err := c.Tx.Mute.Delete().Where(mute.ChannelID(row.ChannelID), mute.UserID(row.UserID)).Exec(ctx)
+// removeMutes removes the rows of the mutes of some users.
+func removeMutes(ctx context.Context, c *change.Change, users ...uid.ID) error {
+	_, err := c.Tx.Mute.Delete().Where(mute.ChannelID(c.ChannelID), mute.UserIDIn(users...)).Exec(ctx)
 	return err
 }

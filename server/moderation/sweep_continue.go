@@ -75,6 +75,25 @@ func endSweep(ctx context.Context, c *change.Change, batchID uid.ID) error {
 	if err != nil {
 		return err
 	}
+	return endSweepRow(ctx, c, row)
+}
+
+// endSweepsOf ends the sweeps of the channel that a moderator committed.
+func endSweepsOf(ctx context.Context, c *change.Change, moderatorID uid.ID) error {
+	rows, err := c.Tx.Sweep.Query().Where(entsweep.ChannelID(c.ChannelID), entsweep.ModeratorID(moderatorID),
+		entsweep.Or(entsweep.DueAtNotNil(), entsweep.AfterglowUntilGT(c.Now))).All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := endSweepRow(ctx, c, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func endSweepRow(ctx context.Context, c *change.Change, row *ent.Sweep) error {
 	update := c.Tx.Sweep.UpdateOneID(row.ID).ClearDueAt().ClearAfterglowUntil()
 	if row.DueAt != nil {
 		update.SetRemoveAt(c.Now.Add(resultKept))
@@ -82,7 +101,7 @@ func endSweep(ctx context.Context, c *change.Change, batchID uid.ID) error {
 	if err := update.Exec(ctx); err != nil {
 		return err
 	}
-	_, err = c.Tx.SweepChunk.Delete().Where(sweepchunk.SweepID(row.ID)).Exec(ctx)
+	_, err := c.Tx.SweepChunk.Delete().Where(sweepchunk.SweepID(row.ID)).Exec(ctx)
 	return err
 }
 

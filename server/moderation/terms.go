@@ -19,6 +19,7 @@ const (
 	byModerator cause = "moderator"
 	byExpiry    cause = "expired"
 	byBatch     cause = "batch"
+	byRevert    cause = "revert"
 )
 
 // terms says why and until when a ban or mute lasts, and to which batch it belongs.

@@ -29,7 +29,8 @@ const (
 	// bansPerStatement is how many bans one statement reads or removes. Only sweeps make
 	// larger batches.
 	bansPerStatement = 1000
-	// maxUndoResults is how many results the response to an undo has.
+	// maxUndoResults is how many results the response to an undo has. A revert lifts as many
+	// bans and mutes.
 	maxUndoResults = 10_000
 )
 
@@ -58,18 +59,23 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 		if !req.GetRestoreMessages() {
 			return nil
 		}
-		for some := range slices.Chunk(u.lifted, bansPerStatement) {
-			ids := make([]uid.ID, len(some))
-			for i, b := range some {
-				ids[i] = b.userID
-			}
-			if err := chat.Restore(ctx, c.Tx, channelID, ids, c.Now); err != nil {
-				return err
-			}
+		ids := make([]uid.ID, len(u.lifted))
+		for i, b := range u.lifted {
+			ids[i] = b.userID
 		}
-		return nil
+		return restore(ctx, c, ids, chat.Ban)
 	})
 	return result, err
+}
+
+// restore restores the messages of users that a sanction deleted.
+func restore(ctx context.Context, c *change.Change, ids []uid.ID, by chat.Sanction) error {
+	for some := range slices.Chunk(ids, bansPerStatement) {
+		if err := chat.Restore(ctx, c.Tx, c.ChannelID, some, by, c.Now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undo is an undo of a batch that is about to be applied.

@@ -2,8 +2,10 @@ package moderation_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,21 +18,6 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
-
-// chatter is a user, and a model of their ban, mute and messages. It knows nothing about
-// generations.
-type chatter struct {
-	id       uid.ID
-	isMuted  bool
-	isBanned bool
-	batch    string            // of the present ban
-	visible  []string          // texts of messages
-	hidden   map[string]string // messages that only a batch hides: the batch of a text
-	ids      map[string]string // ids of messages by text
-}
-
-// forget models a deletion of all messages.
-func (c *chatter) forget() { c.visible, c.hidden = nil, map[string]string{} }
 
 // orders drives chatters through two servers.
 type orders struct {
@@ -58,7 +45,7 @@ func (o *orders) newChatters(n int) []*chatter {
 	o.t.Helper()
 	var added []*chatter
 	for _, id := range servertest.AddUsers(o.t, o.servers[0].Store, n) {
-		added = append(added, &chatter{id: id, hidden: map[string]string{}, ids: map[string]string{}})
+		added = append(added, &chatter{id: id, texts: map[string][]*deed{}, ids: map[string]string{}})
 	}
 	o.chatters = append(o.chatters, added...)
 	return added
@@ -80,68 +67,51 @@ var actions = map[string]func(o *orders, some []*chatter){
 			r, err := moderatov1.NewChatServiceClient(d.Conn).PostMessage(d.chat.Context(), &moderatov1.PostMessageRequest{
 				ChannelId: servertest.Owner.String(), SenderId: c.id.String(), Message: text,
 			})
-			if (err == nil) == (c.isBanned || c.isMuted) {
-				o.t.Errorf("banned: %t, muted: %t; the post returns %v", c.isBanned, c.isMuted, err)
+			if (err == nil) == (c.banned != nil || c.muted != nil) {
+				o.t.Errorf("banned: %t, muted: %t; the post returns %v", c.banned != nil, c.muted != nil, err)
 			}
 			if err == nil {
-				c.visible, c.ids[text] = append(c.visible, text), r.GetMessageId()
+				c.texts[text], c.ids[text] = nil, r.GetMessageId()
 			}
 		}
 	},
 	"delete": func(o *orders, some []*chatter) {
 		for _, c := range some {
-			if len(c.visible) == 0 {
+			visible := c.visible()
+			if len(visible) == 0 {
 				continue
 			}
-			d, text := o.next(), c.visible[len(c.visible)-1]
+			d, text := o.next(), visible[len(visible)-1]
 			_, err := moderatov1.NewChatServiceClient(d.Conn).DeleteMessage(d.creds[servertest.Owner].Context(),
 				&moderatov1.DeleteMessageRequest{ChannelId: servertest.Owner.String(), MessageId: c.ids[text]})
 			wantReason(o.t, err, "OK")
-			c.visible = c.visible[:len(c.visible)-1]
+			delete(c.texts, text)
 		}
 	},
-	"ban": func(o *orders, some []*chatter) {
-		for _, c := range some {
-			o.next().mustBan(servertest.Owner, c.id)
-			if !c.isBanned {
-				c.isBanned, c.batch = true, ""
-				c.forget()
-			}
-		}
-	},
+	"ban":        func(o *orders, some []*chatter) { o.ban(servertest.Owner, some) },
+	"rogue ban":  func(o *orders, some []*chatter) { o.ban(servertest.Moderator, some) },
+	"mute":       func(o *orders, some []*chatter) { o.mute(servertest.Owner, some) },
+	"rogue mute": func(o *orders, some []*chatter) { o.mute(servertest.Moderator, some) },
 	"unban": func(o *orders, some []*chatter) {
 		for _, c := range some {
 			want := "NOT_BANNED"
-			if c.isBanned {
+			if c.banned != nil {
 				want = "OK"
 			}
 			wantReason(o.t, o.next().unban(servertest.Owner, c.id), want)
-			c.isBanned = false
-		}
-	},
-	"mute": func(o *orders, some []*chatter) {
-		for _, c := range some {
-			d := o.next()
-			_, err := d.Moderation.MuteUser(d.creds[servertest.Owner].Context(), &moderatov1.MuteUserRequest{
-				ChannelId: servertest.Owner.String(), MutedUserId: c.id.String(), DurationSeconds: new(int64(1209600)),
-			})
-			if c.isMuted {
-				wantReason(o.t, err, "MUTE_ACTIVE")
-				continue
-			}
-			wantReason(o.t, err, "OK")
-			c.isMuted = true
-			c.forget()
+			c.end(c.banned)
+			c.banned = nil
 		}
 	},
 	"unmute": func(o *orders, some []*chatter) {
 		for _, c := range some {
 			want := "NOT_MUTED"
-			if c.isMuted {
+			if c.muted != nil {
 				want = "OK"
 			}
 			wantReason(o.t, o.next().unmute(servertest.Owner, c.id), want)
-			c.isMuted = false
+			c.end(c.muted)
+			c.muted = nil
 		}
 	},
 	"clear": func(o *orders, _ []*chatter) {
@@ -153,26 +123,8 @@ var actions = map[string]func(o *orders, some []*chatter){
 			c.forget()
 		}
 	},
-	"batch": func(o *orders, some []*chatter) {
-		r := o.next().banAll(servertest.Owner, idsOf(some)...)
-		for i, c := range some {
-			want := "BANNED"
-			if c.isBanned {
-				want = "ALREADY_BANNED"
-			}
-			if got := r.GetResults()[i].GetStatus(); got != want {
-				o.t.Errorf("the batch returns %s, want %s", got, want)
-			}
-			if c.isBanned {
-				continue
-			}
-			c.isBanned, c.batch = true, r.GetBatchId()
-			for _, text := range c.visible {
-				c.hidden[text] = c.batch
-			}
-			c.visible = nil
-		}
-	},
+	"batch":       func(o *orders, some []*chatter) { o.batch(servertest.Owner, some) },
+	"rogue batch": func(o *orders, some []*chatter) { o.batch(servertest.Moderator, some) },
 	"undo": func(o *orders, some []*chatter) {
 		// The undo of a batch is about all its users.
 		batches := map[string]bool{}
@@ -189,9 +141,9 @@ var actions = map[string]func(o *orders, some []*chatter){
 				c := o.chatters[at]
 				want := "NOT_BANNED"
 				switch {
-				case c.isBanned && c.batch == batch:
+				case c.banned != nil && c.batch == batch:
 					want = "UNBANNED"
-				case c.isBanned:
+				case c.banned != nil:
 					want = "CHANGED"
 				}
 				if row.GetStatus() != want {
@@ -200,17 +152,12 @@ var actions = map[string]func(o *orders, some []*chatter){
 				if want != "UNBANNED" {
 					continue
 				}
-				c.isBanned = false
-				for text, by := range c.hidden {
-					if by == batch {
-						c.visible = append(c.visible, text)
-						delete(c.hidden, text)
-					}
-				}
-				slices.Sort(c.visible)
+				c.restore(c.banned)
+				c.banned = nil
 			}
 		}
 	},
+	"revert": func(o *orders, _ []*chatter) { o.revert() },
 	"purge": func(o *orders, _ []*chatter) {
 		for _, d := range o.servers {
 			d.Store.Clock.Advance(3 * time.Minute)
@@ -219,6 +166,76 @@ var actions = map[string]func(o *orders, some []*chatter){
 			drain(o.t, d.Store)
 		}
 	},
+}
+
+func (o *orders) ban(as uid.ID, some []*chatter) {
+	o.t.Helper()
+	for _, c := range some {
+		o.next().mustBan(as, c.id)
+		if c.banned == nil {
+			c.banned, c.batch = c.delete(as, ""), ""
+		}
+	}
+}
+
+func (o *orders) mute(as uid.ID, some []*chatter) {
+	o.t.Helper()
+	for _, c := range some {
+		d := o.next()
+		_, err := d.Moderation.MuteUser(d.creds[as].Context(), &moderatov1.MuteUserRequest{
+			ChannelId: servertest.Owner.String(), MutedUserId: c.id.String(), DurationSeconds: new(int64(1209600)),
+		})
+		if c.muted != nil {
+			wantReason(o.t, err, "MUTE_ACTIVE")
+			continue
+		}
+		wantReason(o.t, err, "OK")
+		c.muted = c.delete(as, "")
+	}
+}
+
+func (o *orders) batch(as uid.ID, some []*chatter) {
+	o.t.Helper()
+	r := o.next().banAll(as, idsOf(some)...)
+	for i, c := range some {
+		want := "BANNED"
+		if c.banned != nil {
+			want = "ALREADY_BANNED"
+		}
+		if got := r.GetResults()[i].GetStatus(); got != want {
+			o.t.Errorf("the batch returns %s, want %s", got, want)
+		}
+		if c.banned == nil {
+			c.banned, c.batch = c.delete(as, r.GetBatchId()), r.GetBatchId()
+		}
+	}
+}
+
+// revert reverts what the Moderator did.
+func (o *orders) revert() {
+	o.t.Helper()
+	r := o.next().revert(servertest.Moderator, 0, false)
+	var want, got []string
+	for _, row := range r.GetResults() {
+		got = append(got, row.GetUserId()+" "+row.GetStatus())
+	}
+	for _, c := range o.chatters {
+		if c.banned != nil && c.banned.by == servertest.Moderator {
+			want = append(want, c.id.String()+" UNBANNED")
+			c.restore(c.banned)
+			c.banned = nil
+		}
+		if c.muted != nil && c.muted.by == servertest.Moderator {
+			want = append(want, c.id.String()+" UNMUTED")
+			c.restore(c.muted)
+			c.muted = nil
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		o.t.Errorf("the revert (-want +got):\n%s", diff)
+	}
 }
 
 // drain removes the rows of hidden messages for which it is time.
@@ -248,7 +265,7 @@ func (o *orders) check(what any) {
 	o.t.Helper()
 	want := []string{}
 	for _, c := range o.chatters {
-		want = append(want, c.visible...)
+		want = append(want, c.visible()...)
 	}
 	got := o.next().visible()
 	slices.Sort(want)
@@ -284,25 +301,27 @@ func (d *drive) undo(batch string, restore bool) *moderatov1.UndoBanBatchRespons
 	return r
 }
 
+// steps returns the names of the actions, and a function that runs some for a new chatter.
+func (o *orders) steps() (names []string, run func(steps ...string)) {
+	return slices.Sorted(maps.Keys(actions)), func(steps ...string) {
+		o.t.Helper()
+		c := o.newChatters(1)
+		for i, step := range steps {
+			actions[step](o, c)
+			o.check(steps[:i+1])
+		}
+		actions["clear"](o, nil)
+		actions["revert"](o, nil)
+		o.chatters = nil // a finished user's messages would slow the others down
+	}
+}
+
 // TestUndoRestoresOnlyWhatTheBatchDeleted runs every pair of actions between a batch and its
 // undo, through two servers, and compares the visible messages with a model.
 func TestUndoRestoresOnlyWhatTheBatchDeleted(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		o := newOrders(t, url)
-		var names []string
-		for name := range actions {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		run := func(steps ...string) {
-			c := o.newChatters(1)
-			for i, step := range steps {
-				actions[step](o, c)
-				o.check(steps[:i+1])
-			}
-			o.chatters = nil // a finished user's messages would slow the others down
-			actions["clear"](o, nil)
-		}
+		names, run := newOrders(t, url).steps()
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "revert" || strings.HasPrefix(name, "rogue") })
 		for _, first := range names {
 			for _, second := range names {
 				run("post", "post", "batch", first, second, "undo", "post", "purge")
@@ -315,6 +334,32 @@ func TestUndoRestoresOnlyWhatTheBatchDeleted(t *testing.T) {
 	})
 }
 
+// TestRevertRestoresOnlyWhatTheModeratorDeleted is the same for the bans and mutes of a
+// moderator. A database server takes long for all pairs, and runs only every action.
+func TestRevertRestoresOnlyWhatTheModeratorDeleted(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		o := newOrders(t, url)
+		names, run := o.steps()
+		pairs := names
+		if !storetest.IsSQLite(o.servers[0].Store) {
+			pairs = nil
+		}
+		for _, first := range names {
+			for _, second := range pairs {
+				run("post", "post", "rogue ban", first, second, "revert", "post", "purge")
+				run("post", "post", "rogue mute", first, second, "revert", "undo", "purge")
+			}
+			// A purge of an earlier deletion is due after them.
+			run("post", "post", "delete", "rogue mute", first, "rogue ban", "purge", "revert")
+			run("post", "rogue batch", first, "revert", "purge", "post", "revert")
+			run("post", "mute", "rogue ban", "unmute", first, "revert", "purge")
+			run("post", "rogue mute", "batch", "revert", first, "undo", "purge")
+			run("post", "batch", "rogue mute", first, "undo", "purge", "revert", "purge")
+			run("post", "rogue ban", "rogue mute", "revert", first, "revert", "purge", "post")
+		}
+	})
+}
+
 // TestUndoInRandomOrders has many users go through random actions.
 func TestUndoInRandomOrders(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
@@ -323,7 +368,10 @@ func TestUndoInRandomOrders(t *testing.T) {
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 1))
-		often := []string{"post", "post", "post", "batch", "batch", "undo", "undo", "ban", "unban", "mute", "unmute", "delete"}
+		often := []string{
+			"post", "post", "post", "batch", "batch", "undo", "undo", "ban", "unban", "mute", "unmute", "delete",
+			"rogue batch", "rogue ban", "rogue mute", "revert",
+		}
 		for round := range 60 {
 			step := often[random.IntN(len(often))]
 			switch random.IntN(12) {

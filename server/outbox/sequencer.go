@@ -2,15 +2,12 @@ package outbox
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
@@ -30,6 +27,9 @@ const (
 	// updatedAtOnce is how many events one statement handles: it bounds the number of
 	// parameters.
 	updatedAtOnce = 200
+	// minRun is the least number of consecutive events of a channel that get their
+	// positions in a statement of their own.
+	minRun = 20
 	// theRow is the only id in event_sequencers.
 	theRow = 1
 )
@@ -134,7 +134,7 @@ func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 		if rows, more, err = findWaiting(ctx, tx); err != nil || len(rows) == 0 {
 			return err
 		}
-		return place(ctx, tx, rows)
+		return place(ctx, tx, q.Store.Dialect, rows)
 	})
 	if err != nil || !held {
 		return false, err
@@ -155,28 +155,4 @@ func (q *Sequencer) tell(rows []waiting, now instant.Instant) {
 	if q.Sequenced != nil {
 		q.Sequenced()
 	}
-}
-
-// place assigns the next positions to the rows, in their order.
-func place(ctx context.Context, tx *ent.Tx, rows []waiting) error {
-	var last int64
-	if err := store.QueryRow(ctx, tx, "SELECT last_position FROM event_sequencers WHERE id = ?", []any{theRow}, &last); err != nil {
-		return err
-	}
-	for start := 0; start < len(rows); start += updatedAtOnce {
-		chunk := rows[start:min(start+updatedAtOnce, len(rows))]
-		args := make([]any, 0, 3*len(chunk))
-		for i, r := range chunk {
-			args = append(args, r.id, last+int64(start+i)+1)
-		}
-		for _, r := range chunk {
-			args = append(args, r.id)
-		}
-		_, err := tx.ExecContext(ctx, "UPDATE events SET position = CASE id"+strings.Repeat(" WHEN ? THEN ?", len(chunk))+
-			" END WHERE id IN ("+store.Placeholders(len(chunk))+")", args...)
-		if err != nil {
-			return fmt.Errorf("give positions: %w", err)
-		}
-	}
-	return tx.EventSequencer.Update().Where(eventsequencer.ID(theRow)).SetLastPosition(last + int64(len(rows))).Exec(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"time"
 
 	"golang.org/x/oauth2"
 
@@ -77,7 +78,12 @@ func run(ctx context.Context, rest, grpc string, out io.Writer) error {
 		return err
 	}
 
-	// 6. Ban a user by username.
+	// 6. Ban a user by username. If the user is banned already, a ban changes nothing and
+	// causes no event. So lift the earlier one first.
+	_, err = client.Moderation.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: channel, BanUsername: "lootgoblin77"})
+	if err != nil && moderato.ReasonOf(err) != moderatov1.Reason_REASON_NOT_BANNED {
+		return err
+	}
 	ban, err := client.Moderation.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: channel, BanUsername: "lootgoblin77"})
 	if err != nil {
 		return err
@@ -181,7 +187,8 @@ func receive(ctx context.Context, client *moderato.Client, channel string, out i
 	})}
 	go server.Serve(listener)
 	defer server.Close()
-	if _, err := client.Channels.UpdateInfo(ctx, &moderatov1.UpdateInfoRequest{ChannelId: channel, Title: "Moderated with Go", Lang: "en"}); err != nil {
+	title := "Moderated with Go at " + time.Now().Format(time.TimeOnly) // a title that the channel does not have
+	if _, err := client.Channels.UpdateInfo(ctx, &moderatov1.UpdateInfoRequest{ChannelId: channel, Title: title, Lang: "en"}); err != nil {
 		return err
 	}
 	select {

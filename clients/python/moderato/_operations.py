@@ -54,6 +54,7 @@ from ._types import (
     PostMessageResponse,
     PreviewSweepResponse,
     Raid,
+    RevertModeratorResponse,
     RotateWebhookSecretResponse,
     SubscriptionConditionInput,
     UndoBanBatchResponse,
@@ -260,6 +261,21 @@ class Moderation(Resource):
         Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or another user has used it.
         """
         return self._send("POST", "/v1/moderation/sweeps/commit", {"channelId": channel_id, "sweepToken": sweep_token, "reason": reason, "durationSeconds": duration_seconds, "afterglowSeconds": afterglow_seconds}, CommitSweepResponse, options)  # type: ignore[no-any-return]
+
+    def revert_moderator(
+        self,
+        *,
+        channel_id: str,
+        moderator_id: str,
+        since: datetime,
+        dry_run: Optional[bool] = None,
+        options: Optional[Options] = None,
+    ) -> RevertModeratorResponse:
+        """Lifts, in one transaction, the bans and mutes that a moderator made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first.
+
+        Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist.
+        """
+        return self._send("POST", "/v1/moderation/reverts", {"channelId": channel_id, "moderatorId": moderator_id, "since": since, "dryRun": dry_run}, RevertModeratorResponse, options)  # type: ignore[no-any-return]
 
     def get_user(
         self,

@@ -77,6 +77,8 @@ __all__ = [
     "PreviewSweepResponse",
     "Raid",
     "RaidEvent",
+    "RevertCounts",
+    "RevertModeratorResponse",
     "RoleEvent",
     "RotateWebhookSecretResponse",
     "StreamCategory",
@@ -357,7 +359,7 @@ class BatchResult:
     """The user's username. Null if the request names the user by an id that no user has."""
 
     status: str
-    """For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired."""
+    """For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `UNMUTED`."""
 
 
 @dataclass(frozen=True)
@@ -1475,6 +1477,31 @@ class RaidEvent:
 
     created_at: datetime
     """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class RevertCounts:
+    """RevertCounts says how many results of a revert have each status."""
+
+    unbanned: int
+    """Users with the status `UNBANNED`."""
+
+    unmuted: int
+    """Users with the status `UNMUTED`."""
+
+
+@dataclass(frozen=True)
+class RevertModeratorResponse:
+    """RevertModeratorResponse is what happened, or would happen, to each user whom the moderator had banned or muted."""
+
+    counts: RevertCounts
+    """How many results have each status."""
+
+    results: list[BatchResult]
+    """What happened to each user, in the order in which the bans and mutes were made. A user who was banned and muted has two results."""
+
+    has_more: bool
+    """Whether bans or mutes remain that the next call lifts."""
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,9 @@ export type RemoveModeratorRequest = Schemas['RemoveModeratorRequest']
 export type RemoveMuteRequest = Schemas['RemoveMuteRequest']
 export type RemoveOgRequest = Schemas['RemoveOgRequest']
 export type RemoveVipRequest = Schemas['RemoveVipRequest']
+export type RevertCounts = Schemas['RevertCounts']
+export type RevertModeratorRequest = Schemas['RevertModeratorRequest']
+export type RevertModeratorResponse = Schemas['RevertModeratorResponse']
 export type RevokeGrantRequest = Schemas['RevokeGrantRequest']
 export type RoleEvent = Schemas['RoleEvent']
 export type RotateWebhookSecretRequest = Schemas['RotateWebhookSecretRequest']
@@ -290,6 +293,15 @@ export class Moderation extends Resource {
    */
   commitSweep(body: CommitSweepRequest, options?: RequestOptions): Promise<CommitSweepResponse> {
     return this.send('POST', '/v1/moderation/sweeps/commit', body, options)
+  }
+
+  /**
+   * Lifts, in one transaction, the bans and mutes that a moderator made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first.
+   *
+   * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist.
+   */
+  revertModerator(body: RevertModeratorRequest, options?: RequestOptions): Promise<RevertModeratorResponse> {
+    return this.send('POST', '/v1/moderation/reverts', body, options)
   }
 
   /**

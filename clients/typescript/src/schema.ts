@@ -112,6 +112,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/reverts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["revertModerator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/moderation/users": {
         parameters: {
             query?: never;
@@ -1024,7 +1040,7 @@ export interface components {
             userId: string | null;
             /** @description The user's username. Null if the request names the user by an id that no user has. */
             username: string | null;
-            /** @description For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. */
+            /** @description For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `UNMUTED`. */
             status: string;
         };
         /** @description BatchTarget names a user of a batch. Exactly one of `userId` and `username` is required. */
@@ -2354,6 +2370,48 @@ export interface components {
              */
             userId: string;
         };
+        /** @description RevertCounts says how many results of a revert have each status. */
+        RevertCounts: {
+            /**
+             * Format: int32
+             * @description Users with the status `UNBANNED`.
+             */
+            unbanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `UNMUTED`.
+             */
+            unmuted: number;
+        };
+        /** @description RevertModeratorRequest names the channel, the moderator and the time. */
+        RevertModeratorRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user who made the bans and mutes, who need not be a moderator any more: a UUID in upper or lower case.
+             */
+            moderatorId: string;
+            /**
+             * Format: date-time
+             * @description Required. The bans and mutes from this time on are lifted. It is not in the future.
+             */
+            since: string;
+            /** @description Whether to return what would happen, and to change nothing. */
+            dryRun?: boolean | null;
+        };
+        /** @description RevertModeratorResponse is what happened, or would happen, to each user whom the moderator had banned or muted. */
+        RevertModeratorResponse: {
+            /** @description How many results have each status. */
+            counts: components["schemas"]["RevertCounts"];
+            /** @description What happened to each user, in the order in which the bans and mutes were made. A user who was banned and muted has two results. */
+            results: components["schemas"]["BatchResult"][];
+            /** @description Whether bans or mutes remain that the next call lifts. */
+            hasMore: boolean;
+        };
         /** @description RevokeGrantRequest names the client whose grant is revoked. */
         RevokeGrantRequest: {
             /** @description Required. The client's id. */
@@ -3605,6 +3663,42 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["CommitSweepResponse"];
+                    };
+                };
+            };
+        };
+    };
+    revertModerator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "moderatorId": "0b6f0002-0000-4000-8000-00000000000b",
+                 *       "since": "2026-11-20T12:10:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevertModeratorRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["RevertModeratorResponse"];
                     };
                 };
             };

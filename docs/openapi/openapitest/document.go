@@ -26,7 +26,7 @@ type Document struct {
 
 // served returns the document that the server serves. It is read once in a process.
 var served = sync.OnceValue(func() *Document {
-	document, err := Parse(openapi.JSON)
+	document, err := Parse(openapi.JSON())
 	if err != nil {
 		panic(err)
 	}

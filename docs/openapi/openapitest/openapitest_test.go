@@ -42,7 +42,7 @@ const (
 // only then. Each case breaks either the document or the exchange.
 func TestDifferencesFail(t *testing.T) {
 	t.Parallel()
-	unchanged := sync.OnceValues(func() (*openapitest.Document, error) { return openapitest.Parse(openapi.JSON) })
+	unchanged := sync.OnceValues(func() (*openapitest.Document, error) { return openapitest.Parse(openapi.JSON()) })
 	for _, c := range []struct {
 		name                string
 		removed, instead    string // what the document has, and what is there instead
@@ -76,7 +76,7 @@ func TestDifferencesFail(t *testing.T) {
 			t.Parallel()
 			document, err := unchanged()
 			if c.removed != "" {
-				document, err = openapitest.Parse([]byte(strings.ReplaceAll(string(openapi.JSON), c.removed, c.instead)))
+				document, err = openapitest.Parse([]byte(strings.ReplaceAll(string(openapi.JSON()), c.removed, c.instead)))
 			}
 			if err != nil {
 				t.Fatal(err)

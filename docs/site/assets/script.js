@@ -59,7 +59,15 @@ function startMenu() {
 let index
 const loadIndex = () => index ??= fetch('/docs/search.json').then((response) => response.json())
 
-// find returns the passages that have all words, the best first: words in a heading count
+// rank compares a title with a query. A title that has all words ranks above every passage
+// that has only some of them there, and a page above a heading within a page.
+function rank(passage, title, words) {
+  const query = words.join(' ')
+  if (!words.every((word) => title.includes(word))) return passage.heading ? 0 : 1
+  return (passage.heading ? 0 : 200) + (title === query ? 2000 : title.startsWith(query) ? 1000 : 500)
+}
+
+// find returns the passages that have all words, the best first: words in a title count
 // more than words in the text.
 function find(passages, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
@@ -68,7 +76,7 @@ function find(passages, query) {
   for (const passage of passages) {
     const title = (passage.heading ?? passage.page).toLowerCase(), page = passage.page.toLowerCase()
     const text = (passage.text ?? '').toLowerCase()
-    let score = passage.heading ? 0 : 1
+    let score = rank(passage, title, words)
     for (const word of words) {
       if (title === word) score += 40
       else if (title.startsWith(word)) score += 20
@@ -216,7 +224,7 @@ function startCredentials(form) {
   form.addEventListener('submit', (event) => event.preventDefault())
   const check = () => readCredentials(form).catch((error) => { form.querySelector('.identity').textContent = error.message })
   for (const input of form.querySelectorAll('input')) {
-    input.value = stored(sessionStorage, input.name) ?? ''
+    input.value = stored(sessionStorage, input.name) ?? input.defaultValue
     input.addEventListener('change', () => {
       store(sessionStorage, input.name, input.value.trim())
       check()

@@ -1413,7 +1413,8 @@ type BatchResult struct {
 	// For BanUsers: `BANNED`; `ALREADY_BANNED`, whose ban does not change;
 	// `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a
 	// user whom the request names earlier as well. For UndoBanBatch: `UNBANNED`; `CHANGED` if
-	// another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired.
+	// another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For
+	// RevertModerator: `UNBANNED`; `UNMUTED`.
 	Status        string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1874,6 +1875,201 @@ func (x *UndoCounts) GetNotBanned() int32 {
 	return 0
 }
 
+// RevertModeratorRequest names the channel, the moderator and the time.
+type RevertModeratorRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The user who made the bans and mutes, who need not be a moderator any more: a
+	// UUID in upper or lower case.
+	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// Required. The bans and mutes from this time on are lifted. It is not in the future.
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since" json:"since,omitempty"`
+	// Whether to return what would happen, and to change nothing.
+	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevertModeratorRequest) Reset() {
+	*x = RevertModeratorRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevertModeratorRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevertModeratorRequest) ProtoMessage() {}
+
+func (x *RevertModeratorRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevertModeratorRequest.ProtoReflect.Descriptor instead.
+func (*RevertModeratorRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *RevertModeratorRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RevertModeratorRequest) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *RevertModeratorRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *RevertModeratorRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+// RevertModeratorResponse is what happened, or would happen, to each user whom the moderator
+// had banned or muted.
+type RevertModeratorResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many results have each status.
+	Counts *RevertCounts `protobuf:"bytes,1,opt,name=counts" json:"counts,omitempty"`
+	// What happened to each user, in the order in which the bans and mutes were made. A user
+	// who was banned and muted has two results.
+	Results []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
+	// Whether bans or mutes remain that the next call lifts.
+	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevertModeratorResponse) Reset() {
+	*x = RevertModeratorResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevertModeratorResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevertModeratorResponse) ProtoMessage() {}
+
+func (x *RevertModeratorResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevertModeratorResponse.ProtoReflect.Descriptor instead.
+func (*RevertModeratorResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RevertModeratorResponse) GetCounts() *RevertCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *RevertModeratorResponse) GetResults() []*BatchResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+func (x *RevertModeratorResponse) GetHasMore() bool {
+	if x != nil {
+		return x.HasMore
+	}
+	return false
+}
+
+// RevertCounts says how many results of a revert have each status.
+type RevertCounts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users with the status `UNBANNED`.
+	Unbanned int32 `protobuf:"varint,1,opt,name=unbanned" json:"unbanned,omitempty"`
+	// Users with the status `UNMUTED`.
+	Unmuted       int32 `protobuf:"varint,2,opt,name=unmuted" json:"unmuted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevertCounts) Reset() {
+	*x = RevertCounts{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevertCounts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevertCounts) ProtoMessage() {}
+
+func (x *RevertCounts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevertCounts.ProtoReflect.Descriptor instead.
+func (*RevertCounts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RevertCounts) GetUnbanned() int32 {
+	if x != nil {
+		return x.Unbanned
+	}
+	return 0
+}
+
+func (x *RevertCounts) GetUnmuted() int32 {
+	if x != nil {
+		return x.Unmuted
+	}
+	return 0
+}
+
 // PreviewSweepRequest names the channel, the conditions and the exemptions. A user matches
 // if all given conditions hold.
 type PreviewSweepRequest struct {
@@ -1906,7 +2102,7 @@ type PreviewSweepRequest struct {
 
 func (x *PreviewSweepRequest) Reset() {
 	*x = PreviewSweepRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +2114,7 @@ func (x *PreviewSweepRequest) String() string {
 func (*PreviewSweepRequest) ProtoMessage() {}
 
 func (x *PreviewSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +2127,7 @@ func (x *PreviewSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewSweepRequest.ProtoReflect.Descriptor instead.
 func (*PreviewSweepRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PreviewSweepRequest) GetChannelId() string {
@@ -2009,7 +2205,7 @@ type PreviewSweepResponse struct {
 
 func (x *PreviewSweepResponse) Reset() {
 	*x = PreviewSweepResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2217,7 @@ func (x *PreviewSweepResponse) String() string {
 func (*PreviewSweepResponse) ProtoMessage() {}
 
 func (x *PreviewSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2230,7 @@ func (x *PreviewSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewSweepResponse.ProtoReflect.Descriptor instead.
 func (*PreviewSweepResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PreviewSweepResponse) GetSweepToken() string {
@@ -2095,7 +2291,7 @@ type SweepExemptions struct {
 
 func (x *SweepExemptions) Reset() {
 	*x = SweepExemptions{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2303,7 @@ func (x *SweepExemptions) String() string {
 func (*SweepExemptions) ProtoMessage() {}
 
 func (x *SweepExemptions) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2316,7 @@ func (x *SweepExemptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepExemptions.ProtoReflect.Descriptor instead.
 func (*SweepExemptions) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SweepExemptions) GetOwner() int32 {
@@ -2182,7 +2378,7 @@ type SweepMatch struct {
 
 func (x *SweepMatch) Reset() {
 	*x = SweepMatch{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2390,7 @@ func (x *SweepMatch) String() string {
 func (*SweepMatch) ProtoMessage() {}
 
 func (x *SweepMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2403,7 @@ func (x *SweepMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepMatch.ProtoReflect.Descriptor instead.
 func (*SweepMatch) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SweepMatch) GetUserId() string {
@@ -2260,7 +2456,7 @@ type CommitSweepRequest struct {
 
 func (x *CommitSweepRequest) Reset() {
 	*x = CommitSweepRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2272,7 +2468,7 @@ func (x *CommitSweepRequest) String() string {
 func (*CommitSweepRequest) ProtoMessage() {}
 
 func (x *CommitSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2285,7 +2481,7 @@ func (x *CommitSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSweepRequest.ProtoReflect.Descriptor instead.
 func (*CommitSweepRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CommitSweepRequest) GetChannelId() string {
@@ -2339,7 +2535,7 @@ type CommitSweepResponse struct {
 
 func (x *CommitSweepResponse) Reset() {
 	*x = CommitSweepResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2351,7 +2547,7 @@ func (x *CommitSweepResponse) String() string {
 func (*CommitSweepResponse) ProtoMessage() {}
 
 func (x *CommitSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2364,7 +2560,7 @@ func (x *CommitSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSweepResponse.ProtoReflect.Descriptor instead.
 func (*CommitSweepResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CommitSweepResponse) GetBatchId() string {
@@ -2403,7 +2599,7 @@ type SweepCounts struct {
 
 func (x *SweepCounts) Reset() {
 	*x = SweepCounts{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2415,7 +2611,7 @@ func (x *SweepCounts) String() string {
 func (*SweepCounts) ProtoMessage() {}
 
 func (x *SweepCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2428,7 +2624,7 @@ func (x *SweepCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepCounts.ProtoReflect.Descriptor instead.
 func (*SweepCounts) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SweepCounts) GetBanned() int32 {
@@ -2477,7 +2673,7 @@ type ListLogRequest struct {
 
 func (x *ListLogRequest) Reset() {
 	*x = ListLogRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2685,7 @@ func (x *ListLogRequest) String() string {
 func (*ListLogRequest) ProtoMessage() {}
 
 func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2698,7 @@ func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
 func (*ListLogRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListLogRequest) GetChannelId() string {
@@ -2563,7 +2759,7 @@ type ListLogResponse struct {
 
 func (x *ListLogResponse) Reset() {
 	*x = ListLogResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2575,7 +2771,7 @@ func (x *ListLogResponse) String() string {
 func (*ListLogResponse) ProtoMessage() {}
 
 func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2588,7 +2784,7 @@ func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
 func (*ListLogResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListLogResponse) GetRows() []*LogEntry {
@@ -2642,7 +2838,7 @@ type LogEntry struct {
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2654,7 +2850,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2667,7 +2863,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LogEntry) GetId() string {
@@ -2761,7 +2957,7 @@ type LoggedSanction struct {
 
 func (x *LoggedSanction) Reset() {
 	*x = LoggedSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2773,7 +2969,7 @@ func (x *LoggedSanction) String() string {
 func (*LoggedSanction) ProtoMessage() {}
 
 func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2786,7 +2982,7 @@ func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
 func (*LoggedSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LoggedSanction) GetReason() string {
@@ -2832,7 +3028,7 @@ type EvidenceMessage struct {
 
 func (x *EvidenceMessage) Reset() {
 	*x = EvidenceMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +3040,7 @@ func (x *EvidenceMessage) String() string {
 func (*EvidenceMessage) ProtoMessage() {}
 
 func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +3053,7 @@ func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvidenceMessage.ProtoReflect.Descriptor instead.
 func (*EvidenceMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *EvidenceMessage) GetMessageId() string {
@@ -2897,7 +3093,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3105,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3118,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{41}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *LogUser) GetId() string {
@@ -2963,7 +3159,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2975,7 +3171,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2988,7 +3184,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -3037,7 +3233,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3049,7 +3245,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3062,7 +3258,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -3127,7 +3323,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3139,7 +3335,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3152,7 +3348,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -3180,7 +3376,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3388,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3401,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -3226,7 +3422,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3238,7 +3434,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3251,7 +3447,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -3276,7 +3472,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3484,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3301,7 +3497,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -3467,7 +3663,20 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
 	"\n" +
-	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xf7\x03\n" +
+	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xab\x01\n" +
+	"\x16RevertModeratorRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
+	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x120\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun:\x04\x88\xb5\x18\x02\"\x9b\x01\n" +
+	"\x17RevertModeratorResponse\x121\n" +
+	"\x06counts\x18\x01 \x01(\v2\x19.moderato.v1.RevertCountsR\x06counts\x122\n" +
+	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\x12\x19\n" +
+	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"D\n" +
+	"\fRevertCounts\x12\x1a\n" +
+	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
+	"\aunmuted\x18\x02 \x01(\x05R\aunmuted\"\xf7\x03\n" +
 	"\x13PreviewSweepRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12&\n" +
@@ -3588,7 +3797,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\x8f\x11\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xac\x12\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -3618,7 +3827,9 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\fPreviewSweep\x12 .moderato.v1.PreviewSweepRequest\x1a!.moderato.v1.PreviewSweepResponse\";\x8a\xb5\x18\x17\n" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/moderation/sweeps\x12\x94\x01\n" +
 	"\vCommitSweep\x12\x1f.moderato.v1.CommitSweepRequest\x1a .moderato.v1.CommitSweepResponse\"B\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/moderation/sweeps/commit\x12\x81\x01\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/moderation/sweeps/commit\x12\x9a\x01\n" +
+	"\x0fRevertModerator\x12#.moderato.v1.RevertModeratorRequest\x1a$.moderato.v1.RevertModeratorResponse\"<\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/moderation/reverts\x12\x81\x01\n" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
@@ -3636,7 +3847,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -3667,113 +3878,121 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*UndoBanBatchRequest)(nil),           // 26: moderato.v1.UndoBanBatchRequest
 	(*UndoBanBatchResponse)(nil),          // 27: moderato.v1.UndoBanBatchResponse
 	(*UndoCounts)(nil),                    // 28: moderato.v1.UndoCounts
-	(*PreviewSweepRequest)(nil),           // 29: moderato.v1.PreviewSweepRequest
-	(*PreviewSweepResponse)(nil),          // 30: moderato.v1.PreviewSweepResponse
-	(*SweepExemptions)(nil),               // 31: moderato.v1.SweepExemptions
-	(*SweepMatch)(nil),                    // 32: moderato.v1.SweepMatch
-	(*CommitSweepRequest)(nil),            // 33: moderato.v1.CommitSweepRequest
-	(*CommitSweepResponse)(nil),           // 34: moderato.v1.CommitSweepResponse
-	(*SweepCounts)(nil),                   // 35: moderato.v1.SweepCounts
-	(*ListLogRequest)(nil),                // 36: moderato.v1.ListLogRequest
-	(*ListLogResponse)(nil),               // 37: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 38: moderato.v1.LogEntry
-	(*LoggedSanction)(nil),                // 39: moderato.v1.LoggedSanction
-	(*EvidenceMessage)(nil),               // 40: moderato.v1.EvidenceMessage
-	(*LogUser)(nil),                       // 41: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 42: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 43: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 44: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 45: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 46: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 47: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 48: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 49: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 50: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 51: moderato.v1.BannedBy
-	(*structpb.Struct)(nil),               // 52: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 53: moderato.v1.SubscriptionInfo
+	(*RevertModeratorRequest)(nil),        // 29: moderato.v1.RevertModeratorRequest
+	(*RevertModeratorResponse)(nil),       // 30: moderato.v1.RevertModeratorResponse
+	(*RevertCounts)(nil),                  // 31: moderato.v1.RevertCounts
+	(*PreviewSweepRequest)(nil),           // 32: moderato.v1.PreviewSweepRequest
+	(*PreviewSweepResponse)(nil),          // 33: moderato.v1.PreviewSweepResponse
+	(*SweepExemptions)(nil),               // 34: moderato.v1.SweepExemptions
+	(*SweepMatch)(nil),                    // 35: moderato.v1.SweepMatch
+	(*CommitSweepRequest)(nil),            // 36: moderato.v1.CommitSweepRequest
+	(*CommitSweepResponse)(nil),           // 37: moderato.v1.CommitSweepResponse
+	(*SweepCounts)(nil),                   // 38: moderato.v1.SweepCounts
+	(*ListLogRequest)(nil),                // 39: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 40: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 41: moderato.v1.LogEntry
+	(*LoggedSanction)(nil),                // 42: moderato.v1.LoggedSanction
+	(*EvidenceMessage)(nil),               // 43: moderato.v1.EvidenceMessage
+	(*LogUser)(nil),                       // 44: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 45: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 46: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 47: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 48: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 49: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 50: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 51: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 52: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 53: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 54: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 55: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 56: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	48, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	49, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	48, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	50, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	50, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	51, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	52, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	51, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	53, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	53, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	50, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	53, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
 	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
 	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
 	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	48, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	50, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	51, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	50, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	51, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	53, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	54, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	53, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	50, // 19: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
-	31, // 20: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
-	32, // 21: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	47, // 22: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
-	35, // 23: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	38, // 24: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	48, // 25: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	50, // 26: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	41, // 27: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	41, // 28: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	52, // 29: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	39, // 30: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	50, // 31: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	40, // 32: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	50, // 33: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	49, // 34: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	44, // 35: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	45, // 36: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	46, // 37: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	53, // 38: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	47, // 39: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	50, // 40: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	51, // 41: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	50, // 42: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	50, // 43: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	50, // 44: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 45: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 46: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 47: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 48: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 49: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	12, // 50: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	14, // 51: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	16, // 52: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	18, // 53: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	23, // 54: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	26, // 55: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	29, // 56: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	33, // 57: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	42, // 58: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	36, // 59: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 60: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 61: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 62: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 63: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	11, // 64: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	13, // 65: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	15, // 66: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	17, // 67: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	20, // 68: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	24, // 69: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	27, // 70: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	30, // 71: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	34, // 72: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	43, // 73: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	37, // 74: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	60, // [60:75] is the sub-list for method output_type
-	45, // [45:60] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	53, // 19: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	31, // 20: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
+	22, // 21: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
+	53, // 22: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	34, // 23: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
+	35, // 24: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
+	50, // 25: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	38, // 26: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
+	41, // 27: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	51, // 28: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	53, // 29: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	44, // 30: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	44, // 31: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	55, // 32: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	42, // 33: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	53, // 34: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	43, // 35: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	53, // 36: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	52, // 37: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	47, // 38: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	48, // 39: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	49, // 40: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	56, // 41: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	50, // 42: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	53, // 43: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	54, // 44: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	53, // 45: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	53, // 46: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	53, // 47: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 48: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 49: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 50: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 51: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 52: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	12, // 53: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	14, // 54: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	16, // 55: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	18, // 56: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	23, // 57: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	26, // 58: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	32, // 59: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	36, // 60: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	29, // 61: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	45, // 62: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	39, // 63: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 64: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 65: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 66: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 67: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 68: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 69: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 70: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 71: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	20, // 72: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	24, // 73: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	27, // 74: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	33, // 75: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	37, // 76: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	30, // 77: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	46, // 78: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	40, // 79: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	64, // [64:80] is the sub-list for method output_type
+	48, // [48:64] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -3789,7 +4008,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   48,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -35,6 +35,7 @@ const (
 	ModerationService_UndoBanBatch_FullMethodName          = "/moderato.v1.ModerationService/UndoBanBatch"
 	ModerationService_PreviewSweep_FullMethodName          = "/moderato.v1.ModerationService/PreviewSweep"
 	ModerationService_CommitSweep_FullMethodName           = "/moderato.v1.ModerationService/CommitSweep"
+	ModerationService_RevertModerator_FullMethodName       = "/moderato.v1.ModerationService/RevertModerator"
 	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 )
@@ -177,6 +178,21 @@ type ModerationServiceClient interface {
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
 	// the token has expired or another user has used it.
 	CommitSweep(ctx context.Context, in *CommitSweepRequest, opts ...grpc.CallOption) (*CommitSweepResponse, error)
+	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
+	// channel since a point in time and that are still the present ones, whether they were
+	// made one by one, in batches or by sweeps. The messages that they deleted are visible
+	// again, unless something else deleted them too. Messages can be restored for 24 hours.
+	// A sweep of the moderator that is in progress ends, and so does an afterglow. Emits
+	// `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the
+	// order in which the bans and mutes were made. One call lifts up to 10,000, the oldest
+	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
+	// would happen. The moderator keeps the role: remove it first.
+	//
+	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
+	// `channel.moderate`.
+	// Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator
+	// does not exist.
+	RevertModerator(ctx context.Context, in *RevertModeratorRequest, opts ...grpc.CallOption) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages.
 	//
@@ -327,6 +343,16 @@ func (c *moderationServiceClient) CommitSweep(ctx context.Context, in *CommitSwe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CommitSweepResponse)
 	err := c.cc.Invoke(ctx, ModerationService_CommitSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) RevertModerator(ctx context.Context, in *RevertModeratorRequest, opts ...grpc.CallOption) (*RevertModeratorResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevertModeratorResponse)
+	err := c.cc.Invoke(ctx, ModerationService_RevertModerator_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -491,6 +517,21 @@ type ModerationServiceServer interface {
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
 	// the token has expired or another user has used it.
 	CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error)
+	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
+	// channel since a point in time and that are still the present ones, whether they were
+	// made one by one, in batches or by sweeps. The messages that they deleted are visible
+	// again, unless something else deleted them too. Messages can be restored for 24 hours.
+	// A sweep of the moderator that is in progress ends, and so does an afterglow. Emits
+	// `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the
+	// order in which the bans and mutes were made. One call lifts up to 10,000, the oldest
+	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
+	// would happen. The moderator keeps the role: remove it first.
+	//
+	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
+	// `channel.moderate`.
+	// Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator
+	// does not exist.
+	RevertModerator(context.Context, *RevertModeratorRequest) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages.
 	//
@@ -555,6 +596,9 @@ func (UnimplementedModerationServiceServer) PreviewSweep(context.Context, *Previ
 }
 func (UnimplementedModerationServiceServer) CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CommitSweep not implemented")
+}
+func (UnimplementedModerationServiceServer) RevertModerator(context.Context, *RevertModeratorRequest) (*RevertModeratorResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevertModerator not implemented")
 }
 func (UnimplementedModerationServiceServer) GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUser not implemented")
@@ -817,6 +861,24 @@ func _ModerationService_CommitSweep_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_RevertModerator_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevertModeratorRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).RevertModerator(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_RevertModerator_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).RevertModerator(ctx, req.(*RevertModeratorRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUserRequest)
 	if err := dec(in); err != nil {
@@ -911,6 +973,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CommitSweep",
 			Handler:    _ModerationService_CommitSweep_Handler,
+		},
+		{
+			MethodName: "RevertModerator",
+			Handler:    _ModerationService_RevertModerator_Handler,
 		},
 		{
 			MethodName: "GetUser",

@@ -12,7 +12,7 @@ import (
 type Recipe struct {
 	// Type is the type, such as channel.ban.
 	Type string
-	// Does is what causes the event, such as "bans a user".
+	// Does is what causes the event, such as "the owner bans a user".
 	Does string
 	// Delay is how long after the cause the event comes.
 	Delay time.Duration
@@ -26,29 +26,29 @@ type Recipe struct {
 
 // Recipes holds the recipe of each event type.
 var Recipes = slices.Concat([]Recipe{
-	{Type: "channel.ban", Does: "bans a user", before: []step{unban}, cause: ban},
-	{Type: "channel.unban", Does: "lifts the ban of a user", before: []step{ban}, cause: unban},
-	{Type: "channel.mute", Does: "mutes a user for 10 minutes", before: []step{unmute}, cause: mute},
-	{Type: "channel.unmute", Does: "ends the mute of a user", before: []step{unmute, mute}, cause: unmute},
-	{Type: "channel.mute.expire", Does: "mutes a user for a second", before: []step{unmute}, cause: muteBriefly, Delay: muteDuration},
+	{Type: "channel.ban", Does: "the owner bans a user", before: []step{unban}, cause: ban},
+	{Type: "channel.unban", Does: "the owner lifts the ban of a user", before: []step{ban}, cause: unban},
+	{Type: "channel.mute", Does: "the owner mutes a user for 10 minutes", before: []step{unmute}, cause: mute},
+	{Type: "channel.unmute", Does: "the owner ends the mute of a user", before: []step{unmute, mute}, cause: unmute},
+	{Type: "channel.mute.expire", Does: "the owner mutes a user for a second", before: []step{unmute}, cause: muteBriefly, Delay: muteDuration},
 	{
-		Type: "channel.chat.clear_user_messages", Does: "bans a user, which deletes the user's messages",
+		Type: "channel.chat.clear_user_messages", Does: "the owner bans a user, which deletes the user's messages",
 		before: []step{unban, unmute, post}, cause: ban,
 	},
-	{Type: "channel.chat.message", Does: "posts a chat message", before: []step{unban, unmute}, cause: post},
-	{Type: "channel.chat.message_delete", Does: "deletes a chat message", before: []step{unban, unmute, post}, cause: deleteMessage},
-	{Type: "channel.chat.clear", Does: "clears the chat", before: []step{unban, unmute, post}, cause: clearChat},
-	{Type: "channel.update", Does: "changes the title of the channel", cause: updateInfo, aboutNobody: true},
-	{Type: "channel.follow", Does: "follows the channel", before: []step{unfollow}, cause: follow},
-	{Type: "channel.unfollow", Does: "unfollows the channel", before: []step{follow}, cause: unfollow},
-	{Type: "channel.subscribe", Does: "subscribes for 30 days", before: []step{endSubscription}, cause: subscribe},
-	{Type: "channel.subscription.end", Does: "ends a subscription", before: []step{subscribe}, cause: endSubscription},
-	{Type: "channel.subscription.gift", Does: "gives subscriptions to others", cause: gift},
-	{Type: "channel.thanks", Does: "thanks the channel", cause: thank},
-	{Type: "channel.vote", Does: "votes for the channel", cause: vote},
-	{Type: "channel.raid", Does: "raids the channel", cause: raid},
-	{Type: "stream.online", Does: "starts a stream, after it ends the live one", before: []step{endStream}, cause: startStream, aboutNobody: true},
-	{Type: "stream.offline", Does: "ends the live stream, after it starts one if there is none", before: []step{startStream}, cause: endStream, aboutNobody: true},
+	{Type: "channel.chat.message", Does: "a user posts a chat message", before: []step{unban, unmute}, cause: post},
+	{Type: "channel.chat.message_delete", Does: "the owner deletes a chat message of a user", before: []step{unban, unmute, post}, cause: deleteMessage},
+	{Type: "channel.chat.clear", Does: "the owner clears the chat", before: []step{unban, unmute, post}, cause: clearChat},
+	{Type: "channel.update", Does: "the owner changes the title of the channel", cause: updateInfo, aboutNobody: true},
+	{Type: "channel.follow", Does: "a user follows the channel", before: []step{unfollow}, cause: follow},
+	{Type: "channel.unfollow", Does: "a user unfollows the channel", before: []step{follow}, cause: unfollow},
+	{Type: "channel.subscribe", Does: "a user subscribes for 30 days", before: []step{endSubscription}, cause: subscribe},
+	{Type: "channel.subscription.end", Does: "the subscription of a user ends", before: []step{subscribe}, cause: endSubscription},
+	{Type: "channel.subscription.gift", Does: "a user gives subscriptions to others", cause: gift},
+	{Type: "channel.thanks", Does: "a user thanks the channel", cause: thank},
+	{Type: "channel.vote", Does: "a user votes for the channel", cause: vote},
+	{Type: "channel.raid", Does: "a user raids the channel", cause: raid},
+	{Type: "stream.online", Does: "a stream starts, after the live one ends", before: []step{endStream}, cause: startStream, aboutNobody: true},
+	{Type: "stream.offline", Does: "the live stream ends; if there is none, one starts first", before: []step{startStream}, cause: endStream, aboutNobody: true},
 }, roleRecipes())
 
 // Find returns the recipe of an event type, and reports whether there is one.
@@ -96,8 +96,8 @@ func roleRecipes() []Recipe {
 		},
 	} {
 		all = append(all,
-			Recipe{Type: "channel." + r.name + ".add", Does: "gives a user the role " + r.name, before: []step{r.remove}, cause: r.add},
-			Recipe{Type: "channel." + r.name + ".remove", Does: "takes the role " + r.name + " from a user", before: []step{r.add}, cause: r.remove},
+			Recipe{Type: "channel." + r.name + ".add", Does: "the owner gives a user the role " + r.name, before: []step{r.remove}, cause: r.add},
+			Recipe{Type: "channel." + r.name + ".remove", Does: "the owner takes the role " + r.name + " from a user", before: []step{r.add}, cause: r.remove},
 		)
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -28,15 +29,6 @@ type Channel struct {
 	users int // how many test users were used
 }
 
-// Result says what was done.
-type Result struct {
-	// Does is what was done, such as "bans a user".
-	Does string
-	// User is the display name of the user whom it was about; empty if it was about
-	// nobody.
-	User string
-}
-
 // FirstChannel returns the id of the first channel of a server.
 func FirstChannel(ctx context.Context, client *moderato.Client) (string, error) {
 	limit := int32(1)
@@ -50,13 +42,13 @@ func FirstChannel(ctx context.Context, client *moderato.Client) (string, error) 
 	return list.GetRows()[0].GetId(), nil
 }
 
-// Trigger causes an event.
-func (c *Channel) Trigger(ctx context.Context, r Recipe) (Result, error) {
+// Trigger causes an event. It returns what was done, such as "the owner bans Test Viewer 1".
+func (c *Channel) Trigger(ctx context.Context, r Recipe) (did string, err error) {
 	a := &act{Client: c.Client, channelID: c.ID}
 	if err := c.cast(ctx, a, r); err != nil {
-		return Result{}, err
+		return "", err
 	}
-	return Result{Does: r.Does, User: a.userName}, a.perform(ctx, r)
+	return strings.Replace(r.Does, "a user", a.userName, 1), a.perform(ctx, r)
 }
 
 // namespace is that of the ids of test users: a user with a number always has the same id.

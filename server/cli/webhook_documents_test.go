@@ -1,0 +1,203 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/testdb"
+)
+
+// terminal is a shell that runs one block of commands after the other, with the variables
+// and functions of the earlier ones.
+type terminal struct {
+	*listener
+
+	input io.Writer
+	// replace replaces the addresses of the documents.
+	replace *strings.Replacer
+	blocks  int
+}
+
+// open opens a terminal in the workplace.
+func (w *workplace) open(t *testing.T, replace *strings.Replacer) *terminal {
+	t.Helper()
+	cmd := w.command(t, "exec bash -euo pipefail")
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &terminal{listener: listen(t, cmd), input: input, replace: replace}
+}
+
+// run runs a block of commands, and returns what it prints.
+func (l *terminal) run(t *testing.T, commands string) string {
+	t.Helper()
+	l.blocks++
+	end := fmt.Sprintf("end of block %d", l.blocks)
+	if _, err := fmt.Fprintf(l.input, "%s\necho %s\n", l.replace.Replace(commands), end); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(l.until(t, end), "\n")
+}
+
+// documentedReceiver is a receiver of docs/webhooks.md.
+type documentedReceiver struct{ heading, file, program string }
+
+// isInstalled reports whether the program that runs the receiver is installed. In CI the
+// test fails otherwise.
+func (r documentedReceiver) isInstalled(t *testing.T) bool {
+	t.Helper()
+	_, err := exec.LookPath(r.program)
+	if err == nil {
+		return true
+	}
+	err = fmt.Errorf("the receiver of docs/webhooks.md is not tested: %w; tools/install-test-tools installs %s", err, r.program)
+	if testdb.IsRequired() {
+		t.Fatal(err)
+	}
+	storetest.Announce(err)
+	return false
+}
+
+// TestWebhookCommands follows docs/webhooks.md from the creation of a webhook to its
+// deletion, with the receiver in each language.
+func TestWebhookCommands(t *testing.T) {
+	w := newWorkplace(t)
+	for _, r := range []documentedReceiver{
+		{"A receiver in JavaScript", "receiver.mjs", "node"},
+		{"A receiver in Python", "receiver.py", "python3"},
+	} {
+		t.Run(r.program, func(t *testing.T) {
+			if !r.isInstalled(t) {
+				t.Skip(r.program + " is not installed")
+			}
+			testWebhookCommands(t, w, r)
+		})
+	}
+}
+
+func testWebhookCommands(t *testing.T, w *workplace, r documentedReceiver) {
+	t.Helper()
+	address := unusedAddress(t)
+	_, port, _ := net.SplitHostPort(address)
+	replace := strings.NewReplacer("127.0.0.1:8080", w.REST, "9999", port)
+	user := w.open(t, replace)
+	created := user.run(t, block(t, "docs/webhooks.md: A first delivery/1"))
+	var answer struct{ Data struct{ Secret string } }
+	created, _, _ = strings.Cut(created, "\n")
+	if err := json.Unmarshal([]byte(created), &answer); err != nil || !strings.HasPrefix(answer.Data.Secret, "whsec_") {
+		t.Fatalf("the command prints %s (%v)", created, err)
+	}
+	program := replace.Replace(block(t, "docs/webhooks.md: "+r.heading+"/1"))
+	if err := os.WriteFile(filepath.Join(w.directory, r.file), []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	receiver := listen(t, w.command(t, block(t, "docs/webhooks.md: "+r.heading+"/2")))
+	receiver.until(t, "Receiving at http://"+address+"/")
+
+	user.run(t, block(t, "docs/webhooks.md: A first delivery/2"))
+	receiver.until(t, `channel.ban {"channelId":`)
+	testVerification(t, "http://"+address+"/", answer.Data.Secret)
+
+	deliveries := ""
+	for deadline := time.Now().Add(patience); !strings.Contains(deliveries, `"status":"delivered","attempts":1`); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the deliveries are %s", deliveries)
+		}
+		deliveries = user.run(t, block(t, "docs/webhooks.md: A first delivery/3"))
+	}
+	if out := user.run(t, block(t, "docs/webhooks.md: A first delivery/4")); !strings.Contains(out, `{"success":true,"message":"success"}`) {
+		t.Errorf("the webhook is not deleted: %s", out)
+	}
+	receiver.signal(syscall.SIGKILL)
+}
+
+// unusedAddress returns an address at which a receiver can listen.
+func unusedAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// testVerification sends deliveries to a receiver that verifies them with a secret.
+func testVerification(t *testing.T, url, secret string) {
+	t.Helper()
+	signer, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"metadata":{"subscriptionType":"channel.ban"},"payload":{}}`
+	sign := func(at time.Time) string {
+		signature, err := signer.Sign("msg_1", at, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signature
+	}
+	now, old := time.Now(), time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		name, signature, body string
+		sentAt                time.Time
+		want                  int
+	}{
+		{"a delivery", "v1,AAAA " + sign(now), body, now, http.StatusNoContent},
+		{"another body", sign(now), "[]", now, http.StatusUnauthorized},
+		{"an old delivery", sign(old), body, old, http.StatusUnauthorized},
+		{"no signature", "", body, now, http.StatusUnauthorized},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.signature != "" {
+			request.Header.Set("webhook-id", "msg_1")
+			request.Header.Set("webhook-timestamp", fmt.Sprint(c.sentAt.Unix()))
+			request.Header.Set("webhook-signature", c.signature)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = response.Body.Close(); response.StatusCode != c.want {
+			t.Errorf("%s: got %d, want %d", c.name, response.StatusCode, c.want)
+		}
+	}
+}
+
+// TestModerationExamples runs the examples of docs/moderation.md in one terminal.
+func TestModerationExamples(t *testing.T) {
+	w := newWorkplace(t)
+	user := w.open(t, strings.NewReplacer("127.0.0.1:8080", w.REST))
+	single := user.run(t, block(t, "docs/moderation.md: Examples/1"))
+	if n := strings.Count(single, `{"success":true,`); n != 5 || !strings.Contains(single, `"reason":"Spam"`) || !strings.Contains(single, `"evidence":[{`) {
+		t.Errorf("%d of 5 commands succeed:\n%s", n, single)
+	}
+	batch := user.run(t, block(t, "docs/moderation.md: Examples/2"))
+	for _, want := range []string{
+		`"batchId":null,"counts":{"banned":1,"alreadyBanned":0,"userNotFound":1,`,
+		`"username":"` + demo.People().Viewer.Username + `","status":"BANNED"},{"userId":null,"username":"nobody.of.this.name","status":"USER_NOT_FOUND"}`,
+		`"counts":{"unbanned":1,"changed":0,"notBanned":0}`,
+	} {
+		if !strings.Contains(batch, want) {
+			t.Errorf("the commands do not print %s:\n%s", want, batch)
+		}
+	}
+}
