@@ -194,7 +194,7 @@ func TestErrorMessagesNameWhatExists(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]any
 	}
-	if err := json.Unmarshal(openapi.JSON, &document); err != nil {
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile(`(?:(GET|POST|DELETE) )?(/(?:v1|docs)/[a-z0-9/-]+)`)
