@@ -133,7 +133,6 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	if err != nil {
 		return fmt.Errorf("change channel %s: wait for a turn: %w", start.ChannelID, err)
 	}
-	defer s.Written.Raise()
 	before := int64(math.MaxInt64) // the channel's last event before any attempt of this change
 	err = write(ctx, turn, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start

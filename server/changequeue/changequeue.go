@@ -4,7 +4,7 @@
 // queue here first, where moderation has priority, and request the lock one at a time. The
 // holder of a turn can pass its open transaction on with the turn.
 // Each server has its own queues: of the changes of other servers, a ban waits at most
-// for those that are in progress.
+// for those whose transactions are in progress.
 package changequeue
 
 import (
@@ -66,8 +66,8 @@ func (qs *Queues) Check(ctx context.Context, channelID uid.ID) error {
 }
 
 // Turn is the right to change a channel. Its holder must Release or Pass it. The holder
-// should do so before it commits, so that the next change can already request the lock. The
-// methods of a nil Turn do nothing.
+// should do so before it commits, so that the next change can already request the lock. A nil
+// Turn is the right to change no channel; its methods do nothing.
 type Turn struct {
 	queues    *Queues
 	channelID uid.ID
@@ -124,6 +124,18 @@ func (t *Turn) Release() {
 	}
 	t.slot.Release()
 	t.leave()
+}
+
+// Renew waits for a new turn if this one has ended.
+func (t *Turn) Renew(ctx context.Context) error {
+	if t == nil || t.queue != nil {
+		return nil
+	}
+	renewed, err := t.queues.Acquire(ctx, t.channelID)
+	if err == nil {
+		*t = *renewed
+	}
+	return err
 }
 
 func (t *Turn) leave() {

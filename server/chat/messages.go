@@ -143,36 +143,28 @@ var ErrIDTaken = errors.New("the message id belongs to another message")
 // unchanged. In the transaction, Post assigns the message that exists then to stored. admit
 // runs in the transaction, and its error rejects the message.
 func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) (isNew bool, err error) {
-	isNew, err = post(ctx, s, st, m, stored, admit)
-	if s.IsDuplicate(err) { // stored concurrently since the look-up
-		isNew, err = post(ctx, s, st, m, stored, admit)
-	}
-	return isNew, err
-}
-
-func post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) (isNew bool, err error) {
 	err = s.WriteShared(ctx, nil, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if err := admit(ctx, tx); err != nil {
 			return err
 		}
-		*stored = m
-		earlier, err := tx.Message.Get(ctx, m.ID)
-		if err == nil {
-			if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
-				return ErrIDTaken
-			}
-			stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
-			// It may be this very message, if the commit of an earlier attempt succeeded.
-			isNew = attempt.Unknown && earlier.SentAt == m.SentAt
-			return nil
-		}
-		if !ent.IsNotFound(err) {
-			return err
-		}
-		isNew = true
-		return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+		*stored, isNew = m, true
+		err := tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
 			SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
 			Exec(ctx)
+		if !s.IsDuplicate(err) {
+			return err
+		}
+		earlier, err := tx.Message.Get(ctx, m.ID)
+		if err != nil {
+			return err
+		}
+		if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
+			return ErrIDTaken
+		}
+		stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
+		// It may be this very message, if the commit of an earlier attempt succeeded.
+		isNew = attempt.Unknown && earlier.SentAt == m.SentAt
+		return nil
 	})
 	if err != nil {
 		return false, fmt.Errorf("post message: %w", err)

@@ -78,7 +78,9 @@ func (k *Keys) Once(ctx context.Context, method string, sent []string, request p
 	if !isKnown {
 		response, err = run(context.WithValue(ctx, store.HookKey{}, c))
 	}
-	if c.replay != nil {
+	// A row that a transaction has seen counts only once the transaction has ended as it
+	// should: the row may be of a change in the same transaction.
+	if isKnown || errors.Is(err, errReplayed) {
 		return c.replay, true, nil
 	}
 	return response, false, err
@@ -185,6 +187,7 @@ func errInUse() error {
 // Begin implements store.Hook. It inserts the row of the call before anything else, so that
 // a call with the same key on another server does not begin.
 func (c *call) Begin(ctx context.Context, s *store.Store, tx *ent.Tx, attempt store.Attempt) error {
+	c.replay = nil
 	err := c.claim(ctx, s, tx, attempt)
 	if s.IsDuplicate(err) { // the other call has committed since claim looked
 		err = c.claim(ctx, s, tx, attempt)
@@ -209,11 +212,9 @@ func (c *call) claim(ctx context.Context, s *store.Store, tx *ent.Tx, attempt st
 	switch isKnown, err := c.find(row); {
 	case err != nil:
 		return err
-	case isKnown && attempt.Unknown:
-		c.replay = nil // it is the response of this call
+	case isKnown && attempt.Unknown: // it is the response of this call
 		return store.ErrCommitted
-	case isKnown && c.hasEnded:
-		c.replay = nil
+	case isKnown && c.hasEnded && attempt.IsFirst:
 		return errSecond
 	case isKnown:
 		return errReplayed

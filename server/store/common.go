@@ -58,3 +58,10 @@ func (c *Common) finish(ctx context.Context, tx *ent.Tx) error {
 	}
 	return nil
 }
+
+// raise raises the store's Written if something was written at the end.
+func (c *Common) raise(s *Store) {
+	if len(c.keys) > 0 {
+		s.Written.Raise()
+	}
+}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,16 +18,16 @@ const (
 	// defaultMaxSharedTime is how long the first change of a transaction waits until the
 	// transaction accepts no further change.
 	defaultMaxSharedTime = 25 * time.Millisecond
-	// cancelDelay is how long a change of a shared transaction continues after its caller
+	// cancelDelay is how long a change that joined a transaction continues after its caller
 	// has left. A statement that is cancelled breaks the connection, and with it the other
-	// changes of the transaction. A change takes some milliseconds, so only a change of a
-	// database that hangs is cancelled.
+	// changes of the transaction. A change takes some milliseconds, so only one that waits
+	// for another transaction, or for a database that hangs, is cancelled.
 	cancelDelay = 250 * time.Millisecond
 )
 
-// errAborted is the error of a change whose transaction was rolled back because of another
-// change.
-var errAborted = errors.New("another change of the shared transaction failed")
+// errAborted is the error of a change whose transaction was rolled back for another reason
+// than the change itself.
+var errAborted = errors.New("the shared transaction was rolled back")
 
 // WriteShared is Write for a short change that may share its transaction with others. The
 // turn is the caller's turn to change a channel, or nil; WriteShared ends it. When the body
@@ -36,30 +37,38 @@ var errAborted = errors.New("another change of the shared transaction failed")
 //
 // Each body runs alone, and sees what those before it have changed. If a body returns an
 // error, what it has changed is undone, and the others stand. If the transaction cannot be
-// committed, each body is retried in a transaction of its own.
+// committed, each body is retried in a transaction of its own, with a new turn.
 func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body) error {
 	defer turn.Release()
 	return s.retry(ctx, func(attempt Attempt) (unknown bool, err error) {
-		if attempt.isFirst {
+		if attempt.IsFirst {
 			return s.attemptShared(ctx, turn, b)
 		}
-		return s.attempt(ctx, b, attempt)
+		if err := turn.Renew(retried(ctx, attempt)); err != nil {
+			return false, fmt.Errorf("begin: %w", err)
+		}
+		return s.attempt(ctx, releasing(turn, b), attempt)
 	})
 }
 
 // WriteAlone is Write for a change that waited for its turn to change a channel. It ends the
-// turn before the commit, so that the next change requests the channel's lock meanwhile. If
-// the commit fails, the retry runs without a turn. That is correct, because the lock alone
-// serializes the changes.
+// turn after the body, so that the next change requests the channel's lock during the
+// commit. If the commit fails, the retry runs without a turn. That is correct, because the
+// lock alone serializes the changes.
 func (s *Store) WriteAlone(ctx context.Context, turn *changequeue.Turn, b body) error {
 	defer turn.Release()
-	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
+	return s.Write(ctx, releasing(turn, b))
+}
+
+// releasing returns a body that releases a turn at its end.
+func releasing(turn *changequeue.Turn, b body) body {
+	return func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
 		if err := b(ctx, tx, attempt); err != nil {
 			return err
 		}
 		turn.Release()
 		return nil
-	})
+	}
 }
 
 func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, b body) (unknown bool, err error) {
@@ -67,8 +76,8 @@ func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, b bod
 	if err != nil {
 		return false, err
 	}
-	err = sh.run(ctx, b)
-	if sh.isOver {
+	isOver, err := sh.run(ctx, b)
+	if isOver {
 		return false, err
 	}
 	if !sh.passOn(turn) {
@@ -86,9 +95,8 @@ type shared struct {
 	common *Common
 	cancel context.CancelFunc
 	slot   fair.Slot // of the store's writers
-	first  time.Time // when the first body had run
+	ran    time.Time // when the first body had run
 	shares int
-	isOver bool
 
 	// done is closed when the transaction is over. Until then only the holder uses the
 	// fields below.
@@ -140,37 +148,41 @@ func (s *Store) beginShared(ctx context.Context) (*shared, error) {
 }
 
 // run runs the body of a change. If the body fails, run undoes what the body has changed.
-// If that is impossible, the transaction is over.
-func (sh *shared) run(ctx context.Context, b body) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// If that is impossible, run rolls the transaction back, and reports that it is over. Then
+// err is not nil.
+func (sh *shared) run(ctx context.Context, b body) (isOver bool, err error) {
 	sh.shares++
-	isUsable := false
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	isOver = true
 	defer func() { // also when b panics
-		if !isUsable {
-			sh.abort()
+		if isOver {
+			sh.abort(errAborted)
 		}
 	}()
 	ctx, cancel := sh.contextOf(ctx)
 	defer cancel()
 	if sh.shares == 1 {
-		err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common}, b)
-		isUsable = err == nil
-		return err
+		err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common, IsFirst: true}, b)
+		isOver = err != nil
+		return isOver, err
 	}
 	sh.store.joined.Inc()
 	set, undo, release := sh.store.dialect.savepoint()
 	if err := sh.exec(ctx, set); err != nil {
-		return fmt.Errorf("%w: %w", errAborted, err)
+		return true, fmt.Errorf("%w: %w", errAborted, err)
 	}
-	err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common}, b)
+	err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common, IsFirst: true}, b)
 	end := release
 	if err != nil {
-		end = undo // fails if the database has rolled back the transaction
+		end = undo
 	}
-	isUsable = sh.exec(ctx, end) == nil
-	return err
+	// This fails if the database has rolled back the transaction.
+	if failed := sh.exec(ctx, end); failed != nil {
+		return true, cmp.Or(err, fmt.Errorf("%w: %w", errAborted, failed))
+	}
+	return false, err
 }
 
 func (sh *shared) exec(ctx context.Context, statement string) error {
@@ -191,8 +203,11 @@ func (sh *shared) contextOf(ctx context.Context) (context.Context, context.Cance
 	}
 	delayed, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(cancelDelay, cancel)
-		context.AfterFunc(delayed, func() { timer.Stop() })
+		select {
+		case <-time.After(cancelDelay):
+			cancel()
+		case <-delayed.Done():
+		}
 	})
 	return delayed, func() { stop(); cancel() }
 }
@@ -200,17 +215,22 @@ func (sh *shared) contextOf(ctx context.Context) (context.Context, context.Cance
 // passOn passes the transaction on to the next change that can join it, and reports whether
 // there was one.
 func (sh *shared) passOn(turn *changequeue.Turn) bool {
-	if sh.first.IsZero() {
-		sh.first = time.Now()
+	if sh.ran.IsZero() {
+		sh.ran = time.Now()
 	}
-	if sh.shares >= maxShares || time.Since(sh.first) >= sh.store.maxSharedTime {
+	if sh.shares >= maxShares || time.Since(sh.ran) >= sh.store.maxSharedTime {
 		return false
 	}
-	// Other channels first: the next change of this channel has just waited for this one.
-	slot := sh.slot // a copy, because the next holder assigns sh.slot
-	if sh.store.dialect.hasOneWriter() && slot.Pass(sh) {
-		turn.Release()
-		return true
+	if sh.store.dialect.hasOneWriter() {
+		// Other channels first: the next change of this channel has just waited for this one.
+		slot := sh.slot // a copy, because the next holder assigns sh.slot
+		if slot.Pass(sh) {
+			turn.Release()
+			return true
+		}
+		if sh.store.writers.Waiting() > 0 {
+			return false // for a transaction that does not join
+		}
 	}
 	return turn.Pass(sh)
 }
@@ -219,24 +239,31 @@ func (sh *shared) passOn(turn *changequeue.Turn) bool {
 func (sh *shared) commit(ctx context.Context) {
 	ctx, cancel := sh.contextOf(ctx)
 	defer cancel()
+	isOver := false
+	defer func() { // when a Finisher panics
+		if !isOver {
+			sh.abort(errAborted)
+		}
+	}()
 	if err := sh.common.finish(ctx, sh.tx); err != nil {
-		_ = sh.tx.Rollback()
-		sh.end(fmt.Errorf("%w: %w", errAborted, err))
+		isOver = true
+		sh.abort(fmt.Errorf("%w: %w", errAborted, err))
 		return
 	}
+	isOver = true
 	err := sh.tx.Commit()
 	if err != nil {
 		_ = sh.tx.Rollback()
 		sh.unknown, err = true, fmt.Errorf("commit: %w", err)
 	}
+	sh.common.raise(sh.store)
 	sh.end(err)
 }
 
 // abort rolls the transaction back. The changes that share it are retried.
-func (sh *shared) abort() {
+func (sh *shared) abort(err error) {
 	_ = sh.tx.Rollback()
-	sh.isOver = true
-	sh.end(errAborted)
+	sh.end(err)
 }
 
 func (sh *shared) end(err error) {
@@ -248,16 +275,17 @@ func (sh *shared) end(err error) {
 
 // outcome waits until the transaction is over, and returns the result of a change whose body
 // returned err. A body that failed is retried like the others: it may have seen changes
-// that did not happen.
+// that did not happen. On an embedded database, outcome waits although the caller has left:
+// it knows soon, and whether a chat post was stored decides whether listeners receive it.
 func (sh *shared) outcome(ctx context.Context, err error) (unknown bool, _ error) {
+	left := ctx.Done()
+	if sh.store.dialect.hasOneWriter() || sh.isDone() {
+		left = nil
+	}
 	select {
 	case <-sh.done:
-	default:
-		select {
-		case <-sh.done:
-		case <-ctx.Done():
-			return true, ctx.Err()
-		}
+	case <-left:
+		return true, ctx.Err()
 	}
 	switch {
 	case sh.err == nil:
@@ -266,4 +294,13 @@ func (sh *shared) outcome(ctx context.Context, err error) (unknown bool, _ error
 		return sh.unknown, sh.err
 	}
 	return false, fmt.Errorf("%w: %w", errAborted, sh.err)
+}
+
+func (sh *shared) isDone() bool {
+	select {
+	case <-sh.done:
+		return true
+	default:
+		return false
+	}
 }

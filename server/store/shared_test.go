@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"entgo.io/ent/dialect"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
@@ -350,8 +352,8 @@ func TestLostCommitIsResolvedForEachChange(t *testing.T) {
 	}
 }
 
-// TestCallerLeavesSharedTransaction cancels a change whose body has run, and one that waits:
-// neither disturbs the others.
+// TestCallerLeavesSharedTransaction cancels a change whose body has run: that does not
+// disturb the others. An embedded store tells the caller what became of the change.
 func TestCallerLeavesSharedTransaction(t *testing.T) {
 	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
 		release, first := c.hold(1)
@@ -360,6 +362,9 @@ func TestCallerLeavesSharedTransaction(t *testing.T) {
 		c.waitForWaiting(1)
 		last := c.queue(c.create(3, func(context.Context, *ent.Tx, store.Attempt) error {
 			leave()
+			if c.Store.Name() == dialect.SQLite {
+				return nil
+			}
 			if err := <-leaves; !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("got %w, want the error of the context", err)
 			}
@@ -367,11 +372,95 @@ func TestCallerLeavesSharedTransaction(t *testing.T) {
 		}))
 		release()
 		c.wantSuccess(append(last, first)...)
+		if c.Store.Name() == dialect.SQLite {
+			c.wantSuccess(leaves)
+		}
 		c.wantRows(1, 2, 3)
 		if n := c.transactions(); n != 1 {
 			c.Errorf("%d transactions, want 1", n)
 		}
 	})
+}
+
+// TestCallerLeavesWhenItReceivesTransaction passes a transaction to a change whose caller
+// has left: the changes before it are committed.
+func TestCallerLeavesWhenItReceivesTransaction(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		ctx, leave := context.WithCancel(c.Context())
+		release, first := c.hold(1)
+		received := make(chan error, 1)
+		go func() {
+			turn, err := c.ChangeQueues.AcquireOrJoin(c.Context(), c.channel)
+			leave()
+			if err == nil {
+				err = c.WriteShared(ctx, turn, c.create(2))
+			}
+			received <- err
+		}()
+		c.waitForWaiting(1)
+		release()
+		c.wantSuccess(first)
+		if err := <-received; !errors.Is(err, context.Canceled) {
+			c.Errorf("got %v, want the error of the context", err)
+		}
+		c.wantRows(1)
+		if len(c.runs) != 1 {
+			c.Errorf("%d bodies ran, want 1", len(c.runs))
+		}
+	})
+}
+
+// failing is a Finisher that fails, or panics, when the first of its transactions ends.
+type failing struct {
+	fails  *atomic.Bool
+	panics bool
+}
+
+func (f failing) Finish(context.Context, *ent.Tx, any) error {
+	if f.fails.Swap(false) {
+		if f.panics {
+			panic("boom")
+		}
+		return errors.New("the end failed")
+	}
+	return nil
+}
+
+// TestFailedEndIsRetried lets what is written at the end fail: every change is retried, also
+// if the end panics in the goroutine of another change.
+func TestFailedEndIsRetried(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		t.Run(fmt.Sprintf("panics is %t", panics), func(t *testing.T) {
+			eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+				f := failing{&atomic.Bool{}, panics}
+				f.fails.Store(true)
+				release, first := c.hold(1)
+				last := make(chan error, 1)
+				go func() {
+					defer func() {
+						if recover() != nil {
+							last <- nil
+						}
+					}()
+					turn, err := c.ChangeQueues.AcquireOrJoin(c.Context(), c.channel)
+					if err == nil {
+						err = c.WriteShared(c.Context(), turn, func(ctx context.Context, tx *ent.Tx, a store.Attempt) error {
+							a.Common.Leave("failing", f)
+							return nil
+						})
+					}
+					last <- err
+				}()
+				c.waitForWaiting(1)
+				release()
+				c.wantSuccess(first, last)
+				c.wantRows(1)
+				if len(c.runs) != 2 {
+					c.Errorf("the first body ran %d times, want twice", len(c.runs))
+				}
+			})
+		})
+	}
 }
 
 // TestEmbeddedStoreSharesTransactionAmongChannels queues a change of another channel, and

@@ -38,7 +38,7 @@ type Store struct {
 	// Read runs statements outside a transaction. Each statement sees the state of one
 	// instant, at or after its start.
 	Read *ent.Client
-	// Written is raised when a transaction of this Store wrote events.
+	// Written is raised after a transaction of this Store wrote events.
 	Written Signal
 	// Cursors seals the cursors of lists and event streams.
 	Cursors *cursor.Sealer
@@ -141,7 +141,7 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {
 	})
 	s.joined = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "moderato_changes_joined_total",
-		Help: "Changes that shared the transaction of an earlier change.",
+		Help: "Changes and chat posts that joined the transaction of an earlier one.",
 	})
 	return s
 }

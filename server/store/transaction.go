@@ -48,13 +48,14 @@ type Attempt struct {
 	// unknown. The body must then take the lock that the earlier attempt held, find out
 	// whether that attempt committed, and return ErrCommitted if it did.
 	Unknown bool
+	// IsFirst is true unless the body is repeated.
+	IsFirst bool
 	// Common is shared with the other bodies of the transaction.
 	Common *Common
-
-	isFirst bool
 }
 
-// body is the body of a transaction: see Write.
+// body is the body of a transaction: see Write. It returns the error of every statement,
+// except a duplicate: the database may have rolled back the transaction.
 type body = func(ctx context.Context, tx *ent.Tx, attempt Attempt) error
 
 // Write runs body in one transaction and commits it. If the transaction conflicts with
@@ -71,10 +72,10 @@ func (s *Store) Write(ctx context.Context, b body) error {
 func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err error)) error {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
-	attempt := Attempt{isFirst: true}
+	attempt := Attempt{IsFirst: true}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		unknown, err := run(attempt)
-		attempt.isFirst = false
+		attempt.IsFirst = false
 		attempt.Unknown = attempt.Unknown || unknown
 		if err == nil || errors.Is(err, ErrCommitted) {
 			return struct{}{}, nil
@@ -85,6 +86,9 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 		cause := s.retryCause(err)
 		if unknown && cause == "" {
 			cause = "commit"
+		}
+		if ctx.Err() != nil && errors.Is(err, errAborted) {
+			err = ctx.Err()
 		}
 		if cause == "" || ctx.Err() != nil {
 			return struct{}{}, backoff.Permanent(err)
@@ -167,6 +171,7 @@ func (s *Store) attempt(ctx context.Context, b body, attempt Attempt) (unknown b
 		return false, err
 	}
 	finished = true
+	defer attempt.Common.raise(s)
 	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()
 		return true, fmt.Errorf("commit: %w", err)
