@@ -65,6 +65,9 @@ func TestKilledAtEveryStepOfSweep(t *testing.T) {
 		live.Store.Clock.Advance(-time.Minute)
 		kills := 0
 		for _, d := range sweepDeaths {
+			if !storetest.Takes(t, url, d.name) {
+				continue
+			}
 			found := false
 			for step := 0; ; step++ {
 				d.halt.Step = step
@@ -85,7 +88,7 @@ func TestKilledAtEveryStepOfSweep(t *testing.T) {
 		live.Store.Clock.Advance(time.Minute)
 		s.awaitPositions()
 		s.checkRules("at the end")
-		t.Logf("killed at %d steps", kills-len(sweepDeaths))
+		t.Logf("killed %d times", kills)
 	})
 }
 

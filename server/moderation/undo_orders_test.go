@@ -335,7 +335,8 @@ func TestUndoRestoresOnlyWhatTheBatchDeleted(t *testing.T) {
 }
 
 // TestRevertRestoresOnlyWhatTheModeratorDeleted is the same for the bans and mutes of a
-// moderator. A database server takes long for all pairs, and runs only every action.
+// moderator. All pairs take long, so a run takes a third of them, with each action in each
+// place; TestUndoInRandomOrders runs others. A database server runs only every action.
 func TestRevertRestoresOnlyWhatTheModeratorDeleted(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		o := newOrders(t, url)
@@ -344,8 +345,11 @@ func TestRevertRestoresOnlyWhatTheModeratorDeleted(t *testing.T) {
 		if !storetest.IsSQLite(o.servers[0].Store) {
 			pairs = nil
 		}
-		for _, first := range names {
-			for _, second := range pairs {
+		for i, first := range names {
+			for j, second := range pairs {
+				if (i+j)%3 != 0 {
+					continue
+				}
 				run("post", "post", "rogue ban", first, second, "revert", "post", "purge")
 				run("post", "post", "rogue mute", first, second, "revert", "undo", "purge")
 			}

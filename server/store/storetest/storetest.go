@@ -89,6 +89,19 @@ func EachKind(t *testing.T, test func(t *testing.T, url store.URL)) {
 	onSome(t, all, (*server).pooled, test)
 }
 
+// Takes reports whether a test with EachKind runs a case on a store. It divides the cases of a
+// slow test among SQLite and the server by the name of the case. With AllVariable, or without
+// a server, every store takes every case.
+func Takes(t *testing.T, url store.URL, name string) bool {
+	t.Helper()
+	if os.Getenv(testdb.AllVariable) != "" || len(servers(t)) == 0 {
+		return true
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name))
+	return (hash.Sum32()%2 == 0) == (url.Path != "")
+}
+
 func onServers(t *testing.T, database func(s *server, t testing.TB) store.URL, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	onSome(t, servers(t), database, test)
