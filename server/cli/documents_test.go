@@ -200,9 +200,9 @@ func TestRogueModeratorCommands(t *testing.T) {
 	w := newWorkplace(t)
 	out := w.run(t, block(t, "docs/moderation.md: A rogue moderator/1")+block(t, "docs/moderation.md: A rogue moderator/2"))
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	results := regexp.MustCompile(`"status":"\w+"`).FindAllString(lines[len(lines)-1], -1)
+	results := regexp.MustCompile(`"status":"\w+"`).FindAllString(lines[len(lines)-2], -1)
 	want := []string{`"status":"UNBANNED"`, `"status":"UNBANNED"`, `"status":"UNMUTED"`, `"status":"UNBANNED"`}
-	if len(lines) != 6 || strings.Count(out, `"success":true`) != 6 || !slices.Equal(results, want) || lines[4] != lines[5] {
+	if len(lines) != 7 || strings.Count(out, `"success":true`) != 7 || !slices.Equal(results, want) || lines[4] != lines[5] {
 		t.Errorf("the commands print\n%s", out)
 	}
 }

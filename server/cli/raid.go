@@ -156,7 +156,7 @@ func (c *demoRaid) issueToken(ctx context.Context) (string, error) {
 
 // writeSummary prints what was done, and the command that finds the raiders.
 func (c *demoRaid) writeSummary(w io.Writer, result raid.Result, took time.Duration) {
-	fmt.Fprintf(w, "%d accounts followed the channel and posted %d messages in %.1f s. Each message says %q, in some disguise.\n",
+	fmt.Fprintf(w, "%d accounts followed the channel and posted %d messages in %.1f s. Each message contains %q, most in a disguise.\n",
 		c.Raiders, result.Posted, took.Seconds(), raid.Phrase)
 	if result.Refused > 0 {
 		fmt.Fprintf(w, "%d of the accounts were banned or muted before they had posted all their messages.\n", result.Refused)

@@ -140,8 +140,9 @@ func TestConnectionLostInSharedCommit(t *testing.T) {
 			}
 			release()
 			all.Wait()
-			if n := cutter.Made(); n != mutes+1 {
-				t.Errorf("%d cuts were made, want that of the shared transaction and of %d retries", n, mutes)
+			// On a slow machine, the mutes share more than one transaction.
+			if n := cutter.Made(); n < 2 {
+				t.Errorf("%d cuts were made, want at least that of a shared transaction and that of a retry", n)
 			}
 			want = append(want, slices.Repeat([]string{"channel.mute", "channel.chat.clear_user_messages"}, mutes)...)
 		}
