@@ -54,8 +54,8 @@ const (
 	maxConcurrentReads = 256
 )
 
-// DemoHealthService is a service that gRPC's health service of a demo knows, and that of
-// other servers does not, so that nobody takes another server for a demo.
+// DemoHealthService is the name of a service that gRPC's health service reports only on a
+// demo. A client that is for demos alone checks it first.
 const DemoHealthService = "moderato.demo"
 
 // Server is a server that listens. It handles requests once Serve is called.

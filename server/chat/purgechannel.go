@@ -91,10 +91,10 @@ func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now i
 	return nil
 }
 
-// isRestorable is the SQL condition that a message m, whose generation is not the present
-// one, may become visible: a ban or mute hides it that can be undone (see isKept), or it is
-// yet to be settled. The remainder is 0 unless the chat was cleared since. The arguments are
-// those of isRestorableArgs.
+// isRestorable is the SQL condition that a hidden message m may become visible again: it was
+// hidden by a ban or mute that can still be undone (see isKept), or it was posted around an
+// undo and the purger has not moved it yet. The remainder is 0 unless the chat was cleared
+// since. The arguments are those of isRestorableArgs.
 var isRestorable = fmt.Sprintf(`EXISTS (SELECT 1 FROM message_generations mk LEFT JOIN chat_generations ck ON ck.channel_id = mk.channel_id
 	WHERE mk.channel_id = m.channel_id AND mk.user_id = m.user_id
 		AND (m.generation - mk.generation - COALESCE(ck.generation, 0)) %% %d = 0

@@ -31,7 +31,8 @@ func RefuseDeclared(err error) (restore func()) {
 // MaxShares is how many changes share one transaction at most.
 const MaxShares = maxShares
 
-// ShareLong lets changes join a transaction however long its first change waits.
+// ShareLong removes the limit on how long the first change of a shared transaction waits, so
+// that a slow machine does not split the transaction.
 func (s *Store) ShareLong() { s.maxSharedTime = time.Hour }
 
 // WaitingWriters returns how many transactions wait to begin.

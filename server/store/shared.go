@@ -275,8 +275,8 @@ func (sh *shared) end(err error) {
 
 // outcome waits until the transaction is over, and returns the result of a change whose body
 // returned err. A body that failed is retried like the others: it may have seen changes
-// that did not happen. On an embedded database, outcome waits although the caller has left:
-// it knows soon, and whether a chat post was stored decides whether listeners receive it.
+// that did not happen. On an embedded database, outcome waits even if the caller has left.
+// The wait is short, and the chat sends a post to its listeners only if it was stored.
 func (sh *shared) outcome(ctx context.Context, err error) (unknown bool, _ error) {
 	left := ctx.Done()
 	if sh.store.dialect.hasOneWriter() || sh.isDone() {
