@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/zishang520/socket.io/servers/engine/v3"
-	"github.com/zishang520/socket.io/servers/engine/v3/transports"
 	"github.com/zishang520/socket.io/servers/socket/v3"
 	"github.com/zishang520/socket.io/v3/pkg/types"
 
@@ -111,7 +110,7 @@ func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, 
 	options.SetAllowRequest(server.admit)
 	server.io = socket.NewServer(nil, options)
 	library := server.io.ServeHandler(options)
-	server.handler = server.openings.handle(server.endingPolls(library))
+	server.handler = server.openings.handle(server.serveRequests(library))
 	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
 	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
@@ -119,32 +118,6 @@ func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, 
 
 // ServeHTTP serves the requests of clients at Path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-// closePacket is the packet of Engine.IO with which a server ends a connection.
-const closePacket = "1"
-
-// endingPolls returns a handler that ends the request of a client that polls when its
-// connection closes, because the client or the server ends it. The library would let the
-// request wait, because a polling transport that closes drops its own last packet.
-func (s *Server) endingPolls(library http.Handler) http.Handler {
-	server := s.io.Engine().(engine.Server)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		query := r.URL.Query()
-		conn, ok := server.Clients().Load(query.Get("sid"))
-		if !ok || r.Method != http.MethodGet || query.Get("transport") != transports.POLLING {
-			library.ServeHTTP(w, r)
-			return
-		}
-		poll := types.NewHttpContext(w, r)
-		end := types.EventListener(func(...any) { _, _ = poll.Write([]byte(closePacket)) })
-		_ = conn.Once("close", end)
-		defer conn.RemoveListener("close", end)
-		if conn.ReadyState() == "closed" {
-			end()
-		}
-		server.HandleRequest(poll)
-	})
-}
 
 var (
 	errFull    = errors.New("too many connections without a subscription; subscribe, or close one")
