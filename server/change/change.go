@@ -186,30 +186,25 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 		c.undeclared = errors.Join(c.undeclared, err)
 	}
 	c.sequence++
-	event := c.Tx.Event.Create().
-		SetID(uid.New()).
-		SetChannelID(c.ChannelID).
-		SetSequence(c.sequence).
-		SetType(string(kind)).
-		SetOperationID(c.operationID).
-		SetClientID(c.ClientID).
-		SetRequestID(c.requestID).
-		SetOccurredAt(c.Now).
-		SetPayload(string(jsonapi.Marshal(payload)))
+	e := event{
+		id: uid.New(), sequence: c.sequence, kind: kind, operationID: c.operationID,
+		clientID: c.ClientID, requestID: c.requestID,
+		occurredAt: c.Now, payload: string(jsonapi.Marshal(payload)),
+	}
 	if !actor.IsZero() {
-		event.SetActorID(actor)
+		e.actorID = &actor
 	}
 	if !target.IsZero() {
-		event.SetTargetID(target)
+		e.targetID = &target
 	}
-	c.events = append(c.events, event)
+	c.events = append(c.events, e)
 }
 
 // KeepEvidence stores evidence with the event that was emitted last: a JSON array, or nothing
 // if it is empty. The log shows it. Listeners do not receive it.
 func (c *Change) KeepEvidence(evidence string) {
 	if evidence != "" {
-		c.events[len(c.events)-1].SetEvidence(evidence)
+		c.events[len(c.events)-1].evidence = &evidence
 	}
 }
 
