@@ -27,6 +27,8 @@ type Pending struct {
 	newFollowers int64
 	hasActivity  bool // activityNumber has changed
 	events       []event
+	store        *store.Store
+	deferred     []Deferred
 }
 
 // lock locks the channel, unless an earlier change of the transaction has locked it.
@@ -62,6 +64,10 @@ func (p *Pending) NextActivity() int64 {
 
 // Finish implements store.Finisher.
 func (p *Pending) Finish(ctx context.Context, tx *ent.Tx, key any) error {
+	c := Change{Tx: tx, Store: p.store, ChannelID: key.(uid.ID), Pending: *p}
+	if err := c.flush(ctx); err != nil {
+		return fmt.Errorf("write what was deferred: %w", err)
+	}
 	for some := range slices.Chunk(p.events, eventsPerStatement) {
 		if err := insertEvents(ctx, tx, key.(uid.ID), some); err != nil {
 			return fmt.Errorf("write events: %w", err)
