@@ -23,7 +23,7 @@ type Deferred interface {
 // embedded database, which has no round trips to save, the write happens now: changes other
 // than those of the channel share the transaction there, and may read what is written.
 func (c *Change) Defer(ctx context.Context, d Deferred) error {
-	c.deferred = append(slices.Clip(c.deferred), d)
+	c.deferred = append(c.deferred, d)
 	if c.Store.SharesAmongChannels() {
 		return c.flush(ctx)
 	}
