@@ -156,12 +156,12 @@ func moderatesArgs(channelID, userID uid.ID) []any {
 // valid, and the caller must have the relation to the channel that the rule of the
 // method requires. Authorize returns the time of the change.
 func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
-	return AuthorizeAbout(ctx, s, tx, channelID, users.Key{}, new(users.Joined))
+	return AuthorizeAbout(ctx, s, tx, channelID, users.Key{}, new(users.Joined), users.More{})
 }
 
 // AuthorizeAbout is Authorize that also reads, in the same statement, the user whom the
-// change is about.
-func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, about users.Key, found *users.Joined) (instant.Instant, error) {
+// change is about, and more about the user.
+func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, about users.Key, found *users.Joined, more users.More) (instant.Instant, error) {
 	caller, rule := authn.FromContext(ctx), fromContext(ctx)
 	var now int64
 	var revokedAt, expiresAt *instant.Instant
@@ -169,10 +169,10 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	join, key := about.Join()
 	err := store.QueryRow(ctx, tx, `
 		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
-			`+Moderates(s.Clock, "?", "?")+`, `+users.JoinedColumns+`
-		FROM tokens t`+join+` WHERE t.id = ?`,
-		slices.Concat(moderatesArgs(channelID, caller.UserID), key, []any{caller.Token}),
-		append([]any{&now, &revokedAt, &expiresAt, &isModerator}, found.Fields()...)...)
+			`+Moderates(s.Clock, "?", "?")+`, `+users.JoinedColumns+more.Columns+`
+		FROM tokens t`+join+more.Join+` WHERE t.id = ?`,
+		slices.Concat(moderatesArgs(channelID, caller.UserID), more.ColumnArgs, key, more.JoinArgs, []any{caller.Token}),
+		slices.Concat([]any{&now, &revokedAt, &expiresAt, &isModerator}, found.Fields(), more.Fields)...)
 	if errors.Is(err, store.ErrNoRows) {
 		return 0, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}

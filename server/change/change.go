@@ -56,28 +56,47 @@ type Change struct {
 // returns an error, the change is rolled back. body may run more than once, and only its
 // last run takes effect.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID}, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+	return authorized(ctx, s, Change{ChannelID: channelID}, subject{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
 }
 
 // ApplyAlone is Apply for a change that shares its transaction with no other: a change of
 // many rows, for whose commit the others would wait, or a change of what Locked holds.
 func ApplyAlone(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID, isAlone: true}, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+	return authorized(ctx, s, Change{ChannelID: channelID, isAlone: true}, subject{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
 }
 
 // ApplyTo is Apply for a change about a user. It passes the user to body, and returns
 // USER_NOT_FOUND if the user is unknown.
 func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *ent.User) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID}, about, func(ctx context.Context, c *Change, found *users.Joined) error {
+	return authorized(ctx, s, Change{ChannelID: channelID}, subject{key: about}, withUser(body))
+}
+
+// ApplyToOne is ApplyTo for a change that may read and write nothing but its events, the rows
+// of the one user, and what more reads in the statement that authorizes the change. So what
+// earlier changes of the transaction deferred may wait until the end, unless it concerns the
+// user or the caller.
+func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
+	return authorized(ctx, s, Change{ChannelID: channelID}, subject{key: about, more: more, isAll: true}, withUser(body))
+}
+
+func withUser(body func(context.Context, *Change, *ent.User) error) func(context.Context, *Change, *users.Joined) error {
+	return func(ctx context.Context, c *Change, found *users.Joined) error {
 		u, err := found.User()
 		if err != nil {
 			return err
 		}
 		return body(ctx, c, u)
-	})
+	}
 }
 
-func authorized(ctx context.Context, s *store.Store, start Change, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
+// subject is the user whom a change is about.
+type subject struct {
+	key   users.Key
+	more  users.More
+	isAll bool // the change reads nothing about others
+}
+
+func authorized(ctx context.Context, s *store.Store, start Change, about subject, body func(context.Context, *Change, *users.Joined) error) error {
 	caller := authn.FromContext(ctx)
 	start.ActorID, start.ClientID = caller.UserID, caller.ClientID
 	ctx, err := prioritized(ctx, s, start.ChannelID)
@@ -87,7 +106,12 @@ func authorized(ctx context.Context, s *store.Store, start Change, about users.K
 	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
 		var err error
 		var found users.Joined
-		if c.Now, err = authz.AuthorizeAbout(ctx, s, c.Tx, c.ChannelID, about, &found); err != nil {
+		if !about.isAll || c.hasDeferred(about.key) || c.hasDeferred(users.Key{ID: c.ActorID}) {
+			if err := c.flush(ctx); err != nil {
+				return err
+			}
+		}
+		if c.Now, err = authz.AuthorizeAbout(ctx, s, c.Tx, c.ChannelID, about.key, &found, about.more); err != nil {
 			return err
 		}
 		if !c.exists {
@@ -140,6 +164,7 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 		if err := c.lock(ctx, attempt); err != nil {
 			return err
 		}
+		c.store = s
 		before = min(before, c.sequence)
 		if attempt.Unknown {
 			// An earlier attempt held the lock that this attempt holds now. If that
@@ -186,30 +211,28 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 		c.undeclared = errors.Join(c.undeclared, err)
 	}
 	c.sequence++
-	event := c.Tx.Event.Create().
-		SetID(uid.New()).
-		SetChannelID(c.ChannelID).
-		SetSequence(c.sequence).
-		SetType(string(kind)).
-		SetOperationID(c.operationID).
-		SetClientID(c.ClientID).
-		SetRequestID(c.requestID).
-		SetOccurredAt(c.Now).
-		SetPayload(string(jsonapi.Marshal(payload)))
+	e := event{
+		id: uid.New(), sequence: c.sequence, kind: kind, operationID: c.operationID,
+		clientID: c.ClientID, requestID: c.requestID,
+		occurredAt: c.Now, payload: string(jsonapi.Marshal(payload)),
+	}
 	if !actor.IsZero() {
-		event.SetActorID(actor)
+		e.actorID = &actor
 	}
 	if !target.IsZero() {
-		event.SetTargetID(target)
+		e.targetID = &target
 	}
-	c.events = append(c.events, event)
+	c.events = append(c.events, e)
 }
 
 // KeepEvidence stores evidence with the event that was emitted last: a JSON array, or nothing
 // if it is empty. The log shows it. Listeners do not receive it.
-func (c *Change) KeepEvidence(evidence string) {
-	if evidence != "" {
-		c.events[len(c.events)-1].SetEvidence(evidence)
+func (c *Change) KeepEvidence(evidence string) { c.KeepEvidenceOf(c.LastSequence(), evidence) }
+
+// KeepEvidenceOf is KeepEvidence for the event of the transaction with a sequence.
+func (c *Change) KeepEvidenceOf(sequence int64, evidence string) {
+	if i := len(c.events) - 1 - int(c.sequence-sequence); evidence != "" {
+		c.events[i].evidence = &evidence
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // eventsPerStatement is how many events one statement writes. The driver of SQLite takes
 // time that grows with the square of the number of parameters.
-const eventsPerStatement = 100
+const eventsPerStatement = 50
 
 // Pending is a channel's row as of its lock, and what the changes of a transaction will write
 // to it and to the events: at the end and in as few statements as possible, because the
@@ -26,7 +26,9 @@ type Pending struct {
 	followers    int64
 	newFollowers int64
 	hasActivity  bool // activityNumber has changed
-	events       []*ent.EventCreate
+	events       []event
+	store        *store.Store
+	deferred     []Deferred
 }
 
 // lock locks the channel, unless an earlier change of the transaction has locked it.
@@ -62,8 +64,12 @@ func (p *Pending) NextActivity() int64 {
 
 // Finish implements store.Finisher.
 func (p *Pending) Finish(ctx context.Context, tx *ent.Tx, key any) error {
+	c := Change{Tx: tx, Store: p.store, ChannelID: key.(uid.ID), Pending: *p}
+	if err := c.flush(ctx); err != nil {
+		return fmt.Errorf("write what was deferred: %w", err)
+	}
 	for some := range slices.Chunk(p.events, eventsPerStatement) {
-		if err := tx.Event.CreateBulk(some...).Exec(ctx); err != nil {
+		if err := insertEvents(ctx, tx, key.(uid.ID), some); err != nil {
 			return fmt.Errorf("write events: %w", err)
 		}
 	}

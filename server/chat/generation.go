@@ -47,61 +47,18 @@ func raisedArgs(by Sanction, now instant.Instant) []any {
 	return []any{by, by, by, until, by, now, until.Add(lastLook)}
 }
 
-// Clear deletes every message that a user posted in a channel until now, as part of a
+// Clear deletes every message that some users posted in a channel until now, as part of a
 // sanction. Restore undoes it for RestorableFor. The transaction must hold the channel's
 // lock.
-func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, by Sanction, now instant.Instant) error {
-	result, err := tx.ExecContext(ctx, "UPDATE message_generations SET "+raised+" WHERE channel_id = ? AND user_id = ?",
-		append(raisedArgs(by, now), channelID, userID)...)
-	if err != nil {
-		return fmt.Errorf("clear messages: %w", err)
-	}
-	n, err := result.RowsAffected()
-	if err == nil && n == 0 {
-		until := now.Add(RestorableFor)
-		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(userID).
-			SetGeneration(stride).SetRaisedAt(now).SetPurgeAt(until.Add(lastLook)).
-			SetRestorable(0).SetRestorableUntil(until).SetRestorableRaisedAt(0).SetRestorableByMute(bool(by)).
-			Exec(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("clear messages: %w", err)
-	}
-	return nil
-}
-
-// ClearAll is Clear for the users of a batch of bans.
-func ClearAll(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, now instant.Instant) error {
+func Clear(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, users []uid.ID, by Sanction, now instant.Instant) error {
 	until := now.Add(RestorableFor)
-	args := append([]any{channelID}, store.Args(users)...)
-	in := "user_id IN (" + store.Placeholders(len(users)) + ")"
-	has := make(map[uid.ID]bool, len(users))
-	err := store.QueryEach(ctx, tx, "SELECT user_id FROM message_generations WHERE channel_id = ? AND "+in, args, func(scan func(...any) error) error {
-		var id uid.ID
-		err := scan(&id)
-		has[id] = true
-		return err
-	})
+	args := append([]any{channelID, stride, now, until.Add(lastLook), until, by}, store.Args(users)...)
+	_, err := tx.ExecContext(ctx, `INSERT INTO message_generations
+		(channel_id, user_id, generation, raised_at, purge_at, restorable, restorable_until, restorable_raised_at, restorable_by_mute)
+		SELECT ?, id, ?, ?, ?, 0, ?, 0, ? FROM users WHERE id IN (`+store.Placeholders(len(users))+")"+d.Upsert("channel_id, user_id")+raised,
+		append(args, raisedArgs(by, now)...)...)
 	if err != nil {
-		return fmt.Errorf("clear messages of a batch: %w", err)
-	}
-	if len(has) > 0 {
-		_, err = tx.ExecContext(ctx, "UPDATE message_generations SET "+raised+" WHERE channel_id = ? AND "+in, append(raisedArgs(Ban, now), args...)...)
-	}
-	var without []uid.ID
-	for _, id := range users {
-		if !has[id] {
-			without = append(without, id)
-		}
-	}
-	if err == nil && len(without) > 0 {
-		_, err = tx.ExecContext(ctx, `INSERT INTO message_generations
-			(channel_id, user_id, generation, raised_at, purge_at, restorable, restorable_until, restorable_raised_at)
-			SELECT ?, id, ?, ?, ?, 0, ?, 0 FROM users WHERE id IN (`+store.Placeholders(len(without))+`)`,
-			append([]any{channelID, stride, now, until.Add(lastLook), until}, store.Args(without)...)...)
-	}
-	if err != nil {
-		return fmt.Errorf("clear messages of a batch: %w", err)
+		return fmt.Errorf("clear messages: %w", err)
 	}
 	return nil
 }

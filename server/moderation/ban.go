@@ -9,11 +9,10 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -28,11 +27,12 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 	}
 	var result *moderatov1.BanUserResponse
 	idempotency.Result(ctx, &result)
-	err := change.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *change.Change, user *ent.User) error {
+	var existing joinedBan
+	err := change.ApplyToOne(ctx, s.Store, channelID, who, existing.read(channelID), func(ctx context.Context, c *change.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}
-		b, err := banOnce(ctx, c, user, wish)
+		b, err := banOnce(ctx, c, user, &existing, wish)
 		if err != nil {
 			return err
 		}
@@ -62,12 +62,8 @@ type ban struct {
 
 // banOnce bans a user, and returns the ban. If the user is banned already, that is the
 // existing ban.
-func banOnce(ctx context.Context, c *change.Change, user *ent.User, wish wishedTerms) (*ban, error) {
-	b, isModerator, err := findBan(ctx, c.Tx, c.ChannelID, user)
-	if err != nil {
-		return nil, err
-	}
-	if b != nil {
+func banOnce(ctx context.Context, c *change.Change, user *ent.User, existing *joinedBan, wish wishedTerms) (*ban, error) {
+	if b := existing.of(user); b != nil {
 		if !b.hasLapsed(c.Now) {
 			return b, nil
 		}
@@ -75,51 +71,45 @@ func banOnce(ctx context.Context, c *change.Change, user *ent.User, wish wishedT
 			return nil, err
 		}
 	}
-	b = &ban{
+	b := &ban{
 		terms: wish.from(c.Now), userID: user.ID, moderatorID: c.ActorID, bannedAt: c.Now,
-		displayName: user.DisplayName, isModerator: isModerator,
+		displayName: user.DisplayName, isModerator: existing.isModerator,
 	}
-	return b, applyBan(ctx, c, b)
+	emitBan(c, b, byModerator)
+	later := &deferredBan{ban: b, user: user, sequence: c.LastSequence()}
+	emitCleared(c, b.userID)
+	return b, c.Defer(ctx, later)
 }
 
-// findBan returns the ban of a user, which may have lapsed, or nil. It also reports whether
-// the user holds the moderator role.
-func findBan(ctx context.Context, tx *ent.Tx, channelID uid.ID, user *ent.User) (b *ban, isModerator bool, err error) {
-	var moderatorID, batchID *uid.ID
-	var bannedAt, expiresAt *instant.Instant
-	var reason *string
-	err = store.QueryRow(ctx, tx, `SELECT b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, `+authz.IsModerator("?", "?")+`
-		FROM (SELECT 1) one LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = ?`,
-		[]any{channelID, user.ID, channelID, user.ID}, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID, &isModerator)
-	if err != nil || moderatorID == nil {
-		return nil, isModerator, err
+// joinedBan holds the ban of a user, if there is one, as the statement that authorizes a
+// change reads it.
+type joinedBan struct {
+	moderatorID, batchID *uid.ID
+	bannedAt, expiresAt  *instant.Instant
+	reason               *string
+	isModerator          bool // the user holds the moderator role
+}
+
+// read returns what the statement reads.
+func (j *joinedBan) read(channelID uid.ID) users.More {
+	return users.More{
+		Columns:    ", b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, " + authz.IsModerator("?", "u.id"),
+		ColumnArgs: []any{channelID},
+		Join:       " LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id",
+		JoinArgs:   []any{channelID},
+		Fields:     []any{&j.moderatorID, &j.bannedAt, &j.reason, &j.expiresAt, &j.batchID, &j.isModerator},
+	}
+}
+
+// of returns the ban of the user, which may have lapsed, or nil.
+func (j *joinedBan) of(user *ent.User) *ban {
+	if j.moderatorID == nil {
+		return nil
 	}
 	return &ban{
-		terms:  terms{reason: *reason, expiresAt: expiresAt, batchID: batchID},
-		userID: user.ID, moderatorID: *moderatorID, bannedAt: *bannedAt, displayName: user.DisplayName, isModerator: isModerator,
-	}, isModerator, nil
-}
-
-// applyBan stores a new ban, and deletes the user's messages.
-func applyBan(ctx context.Context, c *change.Change, b *ban) error {
-	err := c.Tx.Ban.Create().SetChannelID(c.ChannelID).SetUserID(b.userID).
-		SetModeratorID(b.moderatorID).SetBannedAt(b.bannedAt).SetReason(b.reason).SetNillableExpiresAt(b.expiresAt).
-		Exec(ctx)
-	if err != nil {
-		return err
+		terms:  terms{reason: *j.reason, expiresAt: j.expiresAt, batchID: j.batchID},
+		userID: user.ID, moderatorID: *j.moderatorID, bannedAt: *j.bannedAt, displayName: user.DisplayName, isModerator: j.isModerator,
 	}
-	if b.isModerator {
-		if err := authz.RightsChanged(ctx, c.Tx, b.userID); err != nil {
-			return err
-		}
-	}
-	evidence, err := readEvidence(ctx, c, b.userID)
-	if err != nil {
-		return err
-	}
-	b.evidence = evidence[b.userID]
-	emitBan(c, b, byModerator)
-	return clearMessages(ctx, c, b.userID, chat.Ban)
 }
 
 func emitBan(c *change.Change, b *ban, why cause) {
@@ -136,15 +126,6 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		Cause:                 string(why),
 	})
 	c.KeepEvidence(b.evidence)
-}
-
-// clearMessages deletes a user's messages as part of their ban or mute.
-func clearMessages(ctx context.Context, c *change.Change, userID uid.ID, by chat.Sanction) error {
-	if err := chat.Clear(ctx, c.Tx, c.ChannelID, userID, by, c.Now); err != nil {
-		return err
-	}
-	emitCleared(c, userID)
-	return nil
 }
 
 func emitCleared(c *change.Change, userID uid.ID) {
@@ -166,15 +147,14 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 		return nil, err
 	}
 	notBanned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
-	err := change.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *change.Change, user *ent.User) error {
-		b, _, err := findBan(ctx, c.Tx, channelID, user)
-		if err != nil {
-			return err
-		}
+	var existing joinedBan
+	err := change.ApplyToOne(ctx, s.Store, channelID, who, existing.read(channelID), func(ctx context.Context, c *change.Change, user *ent.User) error {
+		b := existing.of(user)
 		if b == nil || b.hasLapsed(c.Now) {
 			return notBanned
 		}
-		return liftBans(ctx, c, []*ban{b}, byModerator)
+		emitUnban(c, c.ActorID, b, c.Now, byModerator)
+		return c.Defer(ctx, &deferredBan{ban: b, user: user, isLifted: true})
 	})
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		err = notBanned

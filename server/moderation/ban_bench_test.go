@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -40,5 +41,35 @@ func BenchmarkBan(b *testing.B) {
 				all.Wait()
 			})
 		}
+	})
+}
+
+// BenchmarkBatch bans 1,000 users as a batch, and undoes it. It reports both times.
+func BenchmarkBatch(b *testing.B) {
+	storetest.EachBench(b, func(b *testing.B, url store.URL) {
+		s := servertest.Start(b, servertest.Config(url))
+		s.Load(b, servertest.World()...)
+		ctx, channel := s.As(b, servertest.Owner).Context(), servertest.Owner.String()
+		var targets []*moderatov1.BatchTarget
+		for _, id := range servertest.AddUsers(b, s.Store, 1000) {
+			targets = append(targets, &moderatov1.BatchTarget{UserId: id.String()})
+		}
+		var banning, undoing time.Duration
+		for b.Loop() {
+			start := time.Now()
+			made, err := s.Moderation.BanUsers(ctx, &moderatov1.BanUsersRequest{ChannelId: channel, Users: targets})
+			banning += time.Since(start)
+			if err != nil {
+				b.Fatal(err)
+			}
+			start = time.Now()
+			_, err = s.Moderation.UndoBanBatch(ctx, &moderatov1.UndoBanBatchRequest{ChannelId: channel, BatchId: made.GetBatchId()})
+			undoing += time.Since(start)
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(banning.Milliseconds())/float64(b.N), "ms/batch")
+		b.ReportMetric(float64(undoing.Milliseconds())/float64(b.N), "ms/undo")
 	})
 }

@@ -255,7 +255,7 @@ func (b *batch) ban(ctx context.Context, c *change.Change) error {
 	if err := b.insert(ctx, c, ids); err != nil {
 		return err
 	}
-	return chat.ClearAll(ctx, c.Tx, c.ChannelID, ids, c.Now)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, ids, chat.Ban, c.Now)
 }
 
 // insert stores the bans in one statement.

@@ -102,7 +102,8 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 		Cause:                string(byModerator),
 	})
 	c.KeepEvidence(evidence[user.ID])
-	return clearMessages(ctx, c, user.ID, chat.Mute)
+	emitCleared(c, user.ID)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, []uid.ID{user.ID}, chat.Mute, c.Now)
 }
 
 // RemoveMute ends the mute of a user in a channel.

@@ -65,6 +65,15 @@ func (d *Dialect) Above(keyColumn, tieColumn string, key, tie any) (condition st
 // matching rows of a table.
 func (d *Dialect) Some(table, where string, n int) string { return d.dialect.some(table, where, n) }
 
+// SharesAmongChannels reports whether WriteShared lets changes of different channels, and
+// posts, share a transaction.
+func (d *Dialect) SharesAmongChannels() bool { return d.dialect.hasOneWriter() }
+
+// Upsert returns the clause between an INSERT and the assignments for the rows that exist
+// already. These rows have the same values in the columns, which are a unique key. A
+// database of the MySQL family assigns from left to right.
+func (d *Dialect) Upsert(columns string) string { return d.dialect.upsert(columns) }
+
 // dialect holds the differences between the supported databases.
 type dialect interface {
 	// name returns ent's name of the database.
@@ -82,6 +91,7 @@ type dialect interface {
 	// savepoint returns the statements that set a savepoint, undo all since the last one
 	// that was set, and release it. release is empty if the next set does that.
 	savepoint() (set, undo, release string)
+	upsert(columns string) string
 	forUpdate() string
 	forUpdateNoWait() string
 	forShare() string

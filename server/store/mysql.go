@@ -143,6 +143,8 @@ func (mysqlDialect) savepoint() (set, undo, release string) {
 	return "SAVEPOINT shared_change", "ROLLBACK TO SAVEPOINT shared_change", ""
 }
 
+func (mysqlDialect) upsert(string) string { return " ON DUPLICATE KEY UPDATE " }
+
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
 func (mysqlDialect) forUpdateNoWait() string { return " FOR UPDATE NOWAIT" }

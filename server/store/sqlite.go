@@ -135,6 +135,10 @@ func (sqliteDialect) savepoint() (set, undo, release string) {
 	return "SAVEPOINT change", "ROLLBACK TO change; RELEASE change", "RELEASE change"
 }
 
+func (sqliteDialect) upsert(columns string) string {
+	return " ON CONFLICT (" + columns + ") DO UPDATE SET "
+}
+
 func (sqliteDialect) forUpdate() string { return "" }
 
 func (sqliteDialect) forUpdateNoWait() string { return "" }

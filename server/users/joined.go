@@ -38,6 +38,15 @@ func (j *Joined) Fields() []any {
 	return []any{&j.id, &j.username, &j.slug, &j.displayName, &j.avatarURL, &j.createdAt}
 }
 
+// More is what a statement that reads a user as u reads beside the user.
+type More struct {
+	Columns    string // begins with a comma
+	ColumnArgs []any
+	Join       string
+	JoinArgs   []any
+	Fields     []any // the destinations into which Columns are scanned
+}
+
 // User returns the user, or USER_NOT_FOUND. It sets only the fields in JoinedColumns.
 func (j *Joined) User() (*ent.User, error) {
 	if j.id == nil {
