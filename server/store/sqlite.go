@@ -47,7 +47,11 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	}
 	// The tables have no foreign keys, but ent compares schemas only with
 	// foreign_keys on.
-	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"foreign_keys(1)"}, o.pragmas...)})
+	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{
+		"foreign_keys(1)",
+		"cache_size(-8192)", // KiB: the pages that a batch of 1,000 bans changes
+		"temp_store(2)",     // keeps the statement journal in memory
+	}, o.pragmas...)})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +98,6 @@ func OpenForImport(ctx context.Context, url URL) (*Store, error) {
 	return open(ctx, url, options{timeout: statementTimeout, pragmas: []string{
 		"cache_size(-32768)",        // KiB: a batch changes pages all over the indexes
 		"wal_autocheckpoint(16384)", // pages, 64 MiB: the next batches change most of them again
-		"temp_store(2)",             // keeps the statement journal in memory
 	}})
 }
 
