@@ -47,10 +47,12 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	}
 	// The tables have no foreign keys, but ent compares schemas only with
 	// foreign_keys on.
+	if o.pragmas == nil {
+		o.pragmas = []string{"cache_size(-8192)"} // KiB: the pages that a batch of 1,000 bans changes
+	}
 	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{
 		"foreign_keys(1)",
-		"cache_size(-8192)", // KiB: the pages that a batch of 1,000 bans changes
-		"temp_store(2)",     // keeps the statement journal in memory
+		"temp_store(2)", // keeps the statement journal in memory
 	}, o.pragmas...)})
 	if err != nil {
 		return nil, err
