@@ -52,9 +52,9 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 	$(TESTDB) --prepare
 
 .PHONY: clients
-clients: ## Install Node.js, Python, Chromium and the npm packages with which go test ./clients/... tests.
+clients: ## Install Node.js, Python, Chromium, mariadb-dump and the npm packages with which go test tests.
 	tools/install-test-tools
-	tools/install-packages chromium=chromium
+	tools/install-packages chromium=chromium mariadb-dump=mariadb-client
 	tools/npm-ci clients/compat
 
 .PHONY: test
