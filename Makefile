@@ -32,6 +32,16 @@ build: ## Build bin/moderato.
 	@# beside a statement of the database, which takes a thousand times longer.
 	go build -trimpath -ldflags '-s -w' -gcflags 'github.com/moderato-live/moderato/ent/...=-l' -o bin/moderato ./cmd/moderato
 
+.PHONY: release
+release: ## Build a release of the commit in bin/release: static binaries for Linux and macOS, their SBOMs, checksums. TARGETS=linux/amd64 for less.
+	go build -C tools -o ../bin/build-release ./release
+	bin/build-release $(if $(TARGETS),-targets $(TARGETS))
+
+.PHONY: release-check
+release-check: ## The same, then a second time in another directory and without a cache; fails if a byte differs.
+	go build -C tools -o ../bin/build-release ./release
+	bin/build-release -check $(if $(TARGETS),-targets $(TARGETS))
+
 .PHONY: run
 run: ## Serve the demo on an embedded database, and print how to use it.
 	@# With other flags than a release, so that it shares compiled packages with go test.
@@ -68,7 +78,7 @@ test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race det
 
 .PHONY: test-tools
 test-tools: ## Test the project's own tools.
-	go test -C tools ./gotest
+	go test -C tools ./gotest ./release
 
 .PHONY: check
 check: gen-check lint build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.
