@@ -53,7 +53,7 @@ func run(ctx context.Context, out, names string, check bool) error {
 	if err := removeEarlier(out); err != nil {
 		return err
 	}
-	if err := (build{source: ".", out: out}).all(ctx, targets); err != nil {
+	if err := (build{out: out}).all(ctx, targets); err != nil {
 		return err
 	}
 	if check {
@@ -84,18 +84,14 @@ func parseTargets(names string) (targets []target, err error) {
 	return targets, nil
 }
 
-// compare builds the targets from a clone, and compares the result with that of out.
+// compare builds the targets again, and compares the result with that of out.
 func compare(ctx context.Context, out string, targets []target) error {
-	dir, err := os.MkdirTemp("", "moderato-release-")
+	dir, err := os.MkdirTemp("", "moderato-release-again-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	clone := filepath.Join(dir, "clone")
-	if _, err := output(ctx, "git", "clone", "--quiet", ".", clone); err != nil {
-		return err
-	}
-	again := build{source: clone, out: filepath.Join(dir, "out"), env: []string{"GOCACHE=" + filepath.Join(dir, "cache")}}
+	again := build{out: filepath.Join(dir, "out"), env: []string{"GOCACHE=" + filepath.Join(dir, "cache")}}
 	if err := again.all(ctx, targets); err != nil {
 		return err
 	}
@@ -114,15 +110,26 @@ func compare(ctx context.Context, out string, targets []target) error {
 	return nil
 }
 
-// build is a build of a source directory.
+// build is a build of the commit that is checked out.
 type build struct {
-	source, out string
-	env         []string
+	out string
+	env []string
+	// source is a clone of the repository, which exists during the build. Go records the
+	// commit only in a clone, and not in a worktree.
+	source string
 }
 
 // all builds the binaries and their SBOMs, and then the checksums.
 func (b build) all(ctx context.Context, targets []target) error {
 	if err := os.MkdirAll(b.out, 0o755); err != nil {
+		return err
+	}
+	var err error
+	if b.source, err = os.MkdirTemp("", "moderato-release-"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(b.source) }()
+	if _, err := output(ctx, "git", "clone", "--quiet", ".", b.source); err != nil {
 		return err
 	}
 	var sums strings.Builder
@@ -162,7 +169,7 @@ func (b build) compile(ctx context.Context, t target, file string) error {
 	cmd.Dir, cmd.Stderr = b.source, os.Stderr
 	cmd.Env = append(os.Environ(),
 		"GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
+		"CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOEXPERIMENT=", "GOWORK=off")
 	cmd.Env = append(cmd.Env, b.env...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build for %s/%s: %w", t.os, t.arch, err)
