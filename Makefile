@@ -144,6 +144,12 @@ bot-soak: ## Kill and restart the server of a documented bot for ten minutes (FO
 	tools/install-test-tools
 	MODERATO_TEST_MYSQL=none go test -count=1 -timeout 2h -v -run '^TestBotSoak$$' ./server/cli -bot-soak $(or $(FOR),10m)
 
+.PHONY: deploy-check
+deploy-check: ## Check deploy/ with Prometheus: its rules, their tests, and each query against a server.
+	mkdir -p bin/prometheus
+	[ -x bin/prometheus/usr/bin/promtool ] || (cd bin/prometheus && apt-get download -qq prometheus && dpkg -x prometheus_*.deb .)
+	PATH="$(CURDIR)/bin/prometheus/usr/bin:$$PATH" MODERATO_TEST_MYSQL=none go test -count=1 -timeout 5m -v ./deploy
+
 .PHONY: bench
 bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only followers' for less.
 	tools/install-bench-tools

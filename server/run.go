@@ -46,8 +46,8 @@ import (
 )
 
 const (
-	// drainTimeout is how long calls in progress may take to end.
-	drainTimeout   = 20 * time.Second
+	// DrainTimeout is how long calls in progress may take to end after a drain delay.
+	DrainTimeout   = 20 * time.Second
 	healthInterval = 2 * time.Second
 	// maxConcurrentReads is the maximum number of concurrent read-only calls: enough to keep
 	// the database busy, and few enough that further calls wait in the fair queue.
@@ -291,7 +291,7 @@ func (s *Server) drain(ctx context.Context) {
 	close(s.ending)
 	s.sockets.Close()
 	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
-	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, DrainTimeout)
 	defer cancel()
 	var transports sync.WaitGroup
 	transports.Go(func() { _ = s.http.Shutdown(ctx) })
