@@ -32,6 +32,16 @@ build: ## Build bin/moderato.
 	@# beside a statement of the database, which takes a thousand times longer.
 	go build -trimpath -ldflags '-s -w' -gcflags 'github.com/moderato-live/moderato/ent/...=-l' -o bin/moderato ./cmd/moderato
 
+.PHONY: release
+release: ## Build a release of the commit in bin/release: static binaries for Linux and macOS, their SBOMs, checksums. TARGETS=linux/amd64 for less.
+	go build -C tools -o ../bin/build-release ./release
+	bin/build-release $(if $(TARGETS),-targets $(TARGETS))
+
+.PHONY: release-check
+release-check: ## The same, then a second time in another directory and without a cache; fails if a byte differs.
+	go build -C tools -o ../bin/build-release ./release
+	bin/build-release -check $(if $(TARGETS),-targets $(TARGETS))
+
 .PHONY: run
 run: ## Serve the demo on an embedded database, and print how to use it.
 	@# With other flags than a release, so that it shares compiled packages with go test.
@@ -52,9 +62,9 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 	$(TESTDB) --prepare
 
 .PHONY: clients
-clients: ## Install Node.js, Python, Chromium and the npm packages with which go test ./clients/... tests.
+clients: ## Install Node.js, Python, Chromium, mariadb-dump and the npm packages with which go test tests.
 	tools/install-test-tools
-	tools/install-packages chromium=chromium
+	tools/install-packages chromium=chromium mariadb-dump=mariadb-client
 	tools/npm-ci clients/compat
 
 .PHONY: test
@@ -68,7 +78,7 @@ test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race det
 
 .PHONY: test-tools
 test-tools: ## Test the project's own tools.
-	go test -C tools ./gotest
+	go test -C tools ./gotest ./release
 
 .PHONY: check
 check: gen-check lint build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.
@@ -133,6 +143,12 @@ histories: $(TESTDB) ## Check 200 concurrent histories of bans, mutes, batches a
 bot-soak: ## Kill and restart the server of a documented bot for ten minutes (FOR=3m for less); the bot must miss no event.
 	tools/install-test-tools
 	MODERATO_TEST_MYSQL=none go test -count=1 -timeout 2h -v -run '^TestBotSoak$$' ./server/cli -bot-soak $(or $(FOR),10m)
+
+.PHONY: deploy-check
+deploy-check: ## Check deploy/ with Prometheus: its rules, their tests, and each query against a server.
+	mkdir -p bin/prometheus
+	[ -x bin/prometheus/usr/bin/promtool ] || (cd bin/prometheus && apt-get download -qq prometheus && dpkg -x prometheus_*.deb .)
+	PATH="$(CURDIR)/bin/prometheus/usr/bin:$$PATH" MODERATO_TEST_MYSQL=none go test -count=1 -timeout 5m -v ./deploy
 
 .PHONY: bench
 bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only followers' for less.

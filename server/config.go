@@ -12,6 +12,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/bus"
+	"github.com/moderato-live/moderato/server/certificates"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/oauth/web"
@@ -35,6 +36,9 @@ type Config struct {
 	DisableCoalescing bool
 	// HTTPAddr, GRPCAddr and AdminAddr are the addresses to listen on, as host:port.
 	HTTPAddr, GRPCAddr, AdminAddr string
+	// HTTPTLS and GRPCTLS are the files with which REST and gRPC serve TLS; zero means
+	// without TLS.
+	HTTPTLS, GRPCTLS certificates.Files
 	// RateLimit is the number of requests per minute that each client and user may
 	// make; 0 disables the limit.
 	RateLimit int

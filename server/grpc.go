@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/encoding"
 	protocodec "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
@@ -104,8 +105,9 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterImportServiceServer(r, s.importer)
 }
 
-func newGRPCServer(c *middleware.Chain, s services, h *health.Server) *grpc.Server {
+func newGRPCServer(c *middleware.Chain, s services, h *health.Server, transport credentials.TransportCredentials) *grpc.Server {
 	g := grpc.NewServer(
+		grpc.Creds(transport),
 		grpc.ChainUnaryInterceptor(sendLists, c.Unary),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(protocodec.Name)}),
 		grpc.ChainStreamInterceptor(c.Stream),

@@ -46,8 +46,8 @@ import (
 )
 
 const (
-	// drainTimeout is how long calls in progress may take to end.
-	drainTimeout   = 20 * time.Second
+	// DrainTimeout is how long calls in progress may take to end after a drain delay.
+	DrainTimeout   = 20 * time.Second
 	healthInterval = 2 * time.Second
 	// maxConcurrentReads is the maximum number of concurrent read-only calls: enough to keep
 	// the database busy, and few enough that further calls wait in the fair queue.
@@ -166,7 +166,11 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
-	s.grpc = newGRPCServer(links, implementations, s.health)
+	secured, err := s.loadCertificates(registry)
+	if err != nil {
+		return err
+	}
+	s.grpc = newGRPCServer(links, implementations, s.health, secured.grpc)
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
@@ -188,6 +192,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		facade = s.config.HTTPLayer(facade)
 	}
 	s.http = gateway.NewHTTPServer(facade)
+	s.http.ErrorLog = newErrorLog(s.config.Log)
+	secured.secureHTTP(s.http)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
@@ -195,6 +201,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.runJobs(rights.Jobs()...)
 	s.runJobs(messages.Job(), implementations.Moderation.Afterglows.Job())
 	s.runJobs(s.sockets.Jobs()...)
+	s.runJobs(secured.jobs()...)
 	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
 	if s.config.Bus.URL != "" {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
@@ -254,7 +261,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stopWork()
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return ignoreClosed(s.http.Serve(s.listeners[0])) })
+	group.Go(func() error { return ignoreClosed(serveHTTP(s.http, s.listeners[0])) })
 	group.Go(func() error { return ignoreClosed(s.grpc.Serve(trackingListener{s.listeners[1]})) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
@@ -284,7 +291,7 @@ func (s *Server) drain(ctx context.Context) {
 	close(s.ending)
 	s.sockets.Close()
 	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
-	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, DrainTimeout)
 	defer cancel()
 	var transports sync.WaitGroup
 	transports.Go(func() { _ = s.http.Shutdown(ctx) })

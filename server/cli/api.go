@@ -17,9 +17,13 @@ const apiTimeout = 20 * time.Second
 // api holds the flags of commands that call a server as its users do: over REST, with a
 // token.
 type api struct {
+	trust
+
 	Server string `help:"The server's REST address." default:"http://${http_addr}" env:"MODERATO_SERVER"`
 	Client string `help:"The client to which the token was issued." required:"" env:"MODERATO_CLIENT" placeholder:"ID"`
 	Token  string `help:"The access token. Prefer the variable: arguments are visible in the process list." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
+
+	client *http.Client // nil until the first request
 }
 
 // Validate rejects a server address that is not an HTTP or HTTPS URL.
@@ -28,7 +32,7 @@ func (a *api) Validate() error {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return fmt.Errorf("--server %q: must be an address such as http://127.0.0.1:8080", a.Server)
 	}
-	return nil
+	return a.validate(a.isHTTPS(), "an address of the server that begins with https://, in --server")
 }
 
 // apiError is the error response of a server, from the `message` and the `data` of the
@@ -57,7 +61,7 @@ func (a *api) call(ctx context.Context, method, path string, arguments map[strin
 		return err
 	}
 	a.sign(request)
-	response, err := send(request)
+	response, err := a.send(request)
 	if err != nil {
 		return err
 	}
@@ -73,8 +77,15 @@ func (a *api) sign(request *http.Request) {
 }
 
 // send sends a request to a server.
-func send(request *http.Request) (*http.Response, error) {
-	response, err := http.DefaultClient.Do(request)
+func (a *api) send(request *http.Request) (*http.Response, error) {
+	if a.client == nil {
+		client, err := a.httpClient()
+		if err != nil {
+			return nil, err
+		}
+		a.client = client
+	}
+	response, err := a.client.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("the server does not answer: %w; start it, or name another with --server", err)
 	}

@@ -143,7 +143,7 @@ func (c *apiCall) request(ctx context.Context, out io.Writer, address *url.URL, 
 	if c.ActingUser != "" {
 		request.Header.Set("Acting-User", c.ActingUser)
 	}
-	response, err := send(request)
+	response, err := c.send(request)
 	if err != nil {
 		return "", err
 	}

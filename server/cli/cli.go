@@ -50,6 +50,7 @@ type commands struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
 	} `cmd:"" help:"Keys that seal cursors."`
 	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`
+	Backup     backup     `cmd:"" help:"Copy an SQLite database to a new file. Safe while servers run."`
 	Fsck       check      `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
 	Version    version    `cmd:"" help:"Print the version."`
 }
@@ -161,10 +162,8 @@ func (d database) openWithoutBound(ctx context.Context) (*store.Store, error) {
 }
 
 func (d database) openAs(ctx context.Context, open func(context.Context, store.URL) (*store.Store, error)) (*store.Store, error) {
-	if d.DB.Path != "" {
-		if _, err := os.Stat(d.DB.Path); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("there is no database at %s; run the command in the directory where the server runs, or name the server's database with --db (moderato serve and moderato migrate create one)", store.URL(d.DB))
-		}
+	if err := d.checkExists(); err != nil {
+		return nil, err
 	}
 	s, err := open(ctx, store.URL(d.DB))
 	if err != nil {
@@ -175,6 +174,18 @@ func (d database) openAs(ctx context.Context, open func(context.Context, store.U
 		return nil, fmt.Errorf("%w; run: moderato migrate --db %s (with the account in the URL)", err, store.URL(d.DB))
 	}
 	return s, nil
+}
+
+// checkExists returns an error if an embedded database does not exist: opening it would
+// create it.
+func (d database) checkExists() error {
+	if d.DB.Path == "" {
+		return nil
+	}
+	if _, err := os.Stat(d.DB.Path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no database at %s; run the command in the directory where the server runs, or name the server's database with --db (moderato serve and moderato migrate create one)", store.URL(d.DB))
+	}
+	return nil
 }
 
 // dbURL is a store.URL as a flag.

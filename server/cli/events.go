@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -147,39 +146,5 @@ func printEvent(w io.Writer, asJSON bool, cursor string, event []byte) error {
 	}
 	m := e.Metadata
 	fmt.Fprintf(w, "%s  %s  #%d  %-32s  %s  %s\n", m.MessageTimestamp.Format("15:04:05.000"), m.ChannelID, m.Sequence, m.SubscriptionType, cursor, e.Payload)
-	return nil
-}
-
-type check struct {
-	database
-	retentionFlag
-}
-
-// Run checks the database, and returns an error if a check finds a violation.
-func (c *check) Run(ctx context.Context, s *streams) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	db, err := c.openWithoutBound(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	start, n := time.Now(), 0
-	progress := func(string) {}
-	if isTerminal(s.err) {
-		progress = func(name string) { fmt.Fprintf(s.err, "\r\033[K%s", name) }
-		defer fmt.Fprint(s.err, "\r\033[K")
-	}
-	err = fsck.Run(ctx, db, eventtype.Retention(c.Retention), progress, func(f fsck.Finding) {
-		n++
-		fmt.Fprintln(s.out, f)
-	})
-	if err != nil {
-		return fmt.Errorf("fsck: %w", err)
-	}
-	if n > 0 {
-		return fmt.Errorf("fsck: %d findings", n)
-	}
-	fmt.Fprintf(s.err, "everything is as it must be (%s)\n", time.Since(start).Round(time.Millisecond))
 	return nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"os/signal"
@@ -14,8 +13,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
@@ -63,8 +60,10 @@ func (c *demoRaid) Validate() error {
 	case c.Messages < 1 || c.Messages > maxRaidMessages:
 		return fmt.Errorf("--messages %d: must be 1 to %d", c.Messages, maxRaidMessages)
 	}
-	_, err := parseChannel(c.Channel)
-	return err
+	if _, err := parseChannel(c.Channel); err != nil {
+		return err
+	}
+	return c.grpcAPI.Validate()
 }
 
 // Run raids the channel, and prints how to find the raiders.
@@ -102,9 +101,9 @@ func (c *demoRaid) Run(ctx context.Context, s *streams) error {
 
 // checkDemo returns an error if the server is not a demo.
 func (c *demoRaid) checkDemo(ctx context.Context) error {
-	transport := insecure.NewCredentials()
-	if c.GRPCTLS {
-		transport = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
+	transport, err := c.transport()
+	if err != nil {
+		return err
 	}
 	conn, err := grpc.NewClient(c.GRPCServer, grpc.WithTransportCredentials(transport))
 	if err != nil {

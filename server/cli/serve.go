@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -28,6 +29,7 @@ type serve struct {
 	database
 	lifetimes
 	retentionFlag
+	tlsFlags
 	HTTPAddr            listenAddr    `name:"http-addr" help:"Listen address for REST." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
 	GRPCAddr            listenAddr    `name:"grpc-addr" help:"Listen address for gRPC, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
 	AdminAddr           listenAddr    `name:"admin-addr" help:"Listen address for /healthz, /readyz, /metrics and /debug/pprof." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
@@ -69,6 +71,17 @@ func (r *retention) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Validate rejects flags that contradict each other.
+func (c *serve) Validate() error {
+	if err := c.lifetimes.Validate(); err != nil {
+		return err
+	}
+	if c.Demo && (c.HTTPTLSCert != "" || c.GRPCTLSCert != "") {
+		return errors.New("--demo serves without TLS, as the commands that it prints do; leave out --http-tls-cert and --grpc-tls-cert")
+	}
+	return c.validate()
+}
+
 // Run serves until the process receives SIGINT or SIGTERM.
 func (c *serve) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
@@ -88,6 +101,8 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		HTTPAddr:            string(c.HTTPAddr),
 		GRPCAddr:            string(c.GRPCAddr),
 		AdminAddr:           string(c.AdminAddr),
+		HTTPTLS:             c.http(),
+		GRPCTLS:             c.grpc(),
 		RateLimit:           int(c.RateLimit),
 		MaxWait:             c.MaxWait,
 		Streams:             watch.StreamLimits{PerUser: int(c.StreamsPerUser), PerToken: int(c.StreamsPerToken)},

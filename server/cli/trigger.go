@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -25,6 +24,8 @@ const eventPatience = 10 * time.Second
 // grpcAPI holds the flags of commands that call a server as the platform's backends do:
 // over gRPC, with a service token.
 type grpcAPI struct {
+	trust
+
 	GRPCServer string `name:"grpc-server" help:"The server's gRPC address." default:"${grpc_addr}" env:"MODERATO_GRPC_SERVER" placeholder:"HOST:PORT"`
 	GRPCTLS    bool   `name:"grpc-tls" help:"Connect to the gRPC address with TLS." env:"MODERATO_GRPC_TLS"`
 	Client     string `help:"The client to which the token was issued." env:"MODERATO_CLIENT" placeholder:"ID"`
@@ -36,8 +37,12 @@ func (a *grpcAPI) connect() (*moderato.Client, error) {
 	if a.Client == "" || a.Token == "" {
 		return nil, errors.New("--client and --token are required; a service token comes from: moderato token issue --client ID --service")
 	}
+	config, err := a.config()
+	if err != nil {
+		return nil, err
+	}
 	return moderato.New(moderato.Config{
-		Address: a.GRPCServer, Plaintext: !a.GRPCTLS, TLS: &tls.Config{MinVersion: tls.VersionTLS12},
+		Address: a.GRPCServer, Plaintext: !a.GRPCTLS, TLS: config,
 		ClientID: a.Client, Tokens: moderato.StaticToken(a.Token),
 	})
 }

@@ -33,11 +33,8 @@ var Tables = []domain.Table{
 		Checks: []domain.Check{{
 			Name: "the number of channels of a category is that of the rows",
 			Query: `SELECT n.id, CONCAT('(twice the category, plus 1 for live) counts ', n.more, ' channels more than there are')
-				FROM (SELECT id, SUM(n) AS more FROM (
-					SELECT id, count AS n FROM channel_counts
-					UNION ALL SELECT count_id, delta FROM channel_count_deltas
-					UNION ALL SELECT 2 * category_id + is_live, -1 FROM channels) x GROUP BY id) n
-				WHERE n.more <> 0`,
+				FROM (` + counts.Surplus + `) n WHERE n.more <> 0`,
+			Fix: counts.Fix,
 		}},
 	},
 	{

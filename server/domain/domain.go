@@ -128,6 +128,10 @@ type Check struct {
 	Query string
 	// Args returns the arguments of the statement; nil for none.
 	Args func(CheckTime) []any
+	// Fix repairs the violation whose id the statement returned, in one transaction, and
+	// says what it changed; it returns an empty text if the rule is not violated any more.
+	// Fix is nil if what is right does not follow from other rows.
+	Fix func(ctx context.Context, s *store.Store, id string) (did string, err error)
 }
 
 // Import stores the records of one kind.

@@ -15,6 +15,9 @@ import (
 // maxFindings is the maximum number of findings that one check reports.
 const maxFindings = 100
 
+// maxFixes is the maximum number of findings that are in memory to be repaired.
+const maxFixes = 10_000
+
 // Finding is a violation of a rule.
 type Finding struct {
 	// Check is the violated rule.
@@ -29,6 +32,31 @@ func (f Finding) String() string { return f.Check + ": " + f.What }
 // Run runs every check. It calls progress with the name of each check before the check,
 // and found with each finding.
 func Run(ctx context.Context, s *store.Store, keep eventtype.Retention, progress func(check string), found func(Finding)) error {
+	return eachCheck(ctx, s, keep, progress, func(c domain.Check, at domain.CheckTime) error {
+		_, err := find(ctx, s, c, at, maxFindings, func(_ string, f Finding) { found(f) })
+		return err
+	})
+}
+
+// Fix is Run, and repairs the findings whose data follow from other rows: it calls fixed
+// with each of these and what it did, and found with the others. Each repair is one
+// transaction. Servers may run at the same time, but no other call of Fix.
+func Fix(ctx context.Context, s *store.Store, keep eventtype.Retention, progress func(check string), found func(Finding), fixed func(f Finding, did string)) error {
+	return eachCheck(ctx, s, keep, progress, func(c domain.Check, at domain.CheckTime) error {
+		if c.Fix == nil {
+			_, err := find(ctx, s, c, at, maxFindings, func(_ string, f Finding) { found(f) })
+			return err
+		}
+		for {
+			isLast, err := fixSome(ctx, s, c, at, fixed)
+			if err != nil || isLast {
+				return err
+			}
+		}
+	})
+}
+
+func eachCheck(ctx context.Context, s *store.Store, keep eventtype.Retention, progress func(check string), run func(domain.Check, domain.CheckTime) error) error {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
 		return err
@@ -36,28 +64,53 @@ func Run(ctx context.Context, s *store.Store, keep eventtype.Retention, progress
 	at := domain.CheckTime{Now: now, Retention: keep}
 	for _, c := range checks() {
 		progress(c.Name)
-		if err := run(ctx, s, c, at, found); err != nil {
+		if err := run(c, at); err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
 	return nil
 }
 
-func run(ctx context.Context, s *store.Store, c domain.Check, at domain.CheckTime, found func(Finding)) error {
+// fixSome repairs some findings of a check, and reports whether there were no more.
+func fixSome(ctx context.Context, s *store.Store, c domain.Check, at domain.CheckTime, fixed func(Finding, string)) (isLast bool, err error) {
+	type violation struct {
+		id string
+		Finding
+	}
+	var violations []violation
+	n, err := find(ctx, s, c, at, maxFixes, func(id string, f Finding) { violations = append(violations, violation{id, f}) })
+	if err != nil {
+		return false, err
+	}
+	for _, v := range violations {
+		did, err := c.Fix(ctx, s, v.id)
+		if err != nil {
+			return false, fmt.Errorf("fix %s: %w", v.What, err)
+		}
+		if did != "" {
+			fixed(v.Finding, did)
+		}
+	}
+	return n < maxFixes, nil
+}
+
+// find runs a check, and calls found with the id and the finding of up to limit violations.
+// It returns their number.
+func find(ctx context.Context, s *store.Store, c domain.Check, at domain.CheckTime, limit int, found func(id string, f Finding)) (n int, err error) {
 	var args []any
 	if c.Args != nil {
 		args = c.Args(at)
 	}
-	n := 0
-	return store.QueryEach(ctx, s.Read, c.Query+fmt.Sprintf(" LIMIT %d", maxFindings), args, func(scan func(...any) error) error {
+	err = store.QueryEach(ctx, s.Read, c.Query+fmt.Sprintf(" LIMIT %d", limit), args, func(scan func(...any) error) error {
 		var id, what string
 		err := scan(&id, &what)
-		if n++; n == maxFindings {
+		if n++; n == maxFindings && limit == maxFindings {
 			what += " (there may be more)"
 		}
-		found(Finding{Check: c.Name, What: id + " " + what})
+		found(id, Finding{Check: c.Name, What: id + " " + what})
 		return err
 	})
+	return n, err
 }
 
 // checks returns the checks of all tables, and then the checks of their references.

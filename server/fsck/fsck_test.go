@@ -3,18 +3,24 @@ package fsck_test
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -211,6 +217,104 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 			exec(c.undo)
 			if names := failed(t, s); len(names) > 0 {
 				t.Fatalf("after %s: %q", c.undo, names)
+			}
+		}
+	})
+}
+
+// TestFixRepairsWhatIsDerived violates rules that Fix can repair and others, and checks
+// that only the former are repaired.
+func TestFixRepairsWhatIsDerived(t *testing.T) {
+	const lost = "X'0B6FFFFF000040008000000000000FFF'"
+	derived := map[string]string{
+		"follower_count is that of the rows":                       "UPDATE channels SET follower_count = follower_count + 7",
+		"new_follower_count is that of the rows":                   "UPDATE channels SET new_follower_count = new_follower_count + 1",
+		"subscriber_count is that of the rows":                     "UPDATE channels SET subscriber_count = subscriber_count - 1",
+		"new_subscriber_count is that of the rows":                 "UPDATE channels SET new_subscriber_count = 99",
+		"clip_count is that of the rows":                           "UPDATE channels SET clip_count = clip_count + 1",
+		"vod_count is that of the rows":                            "UPDATE channels SET vod_count = vod_count + 1",
+		"the number of channels of a category is that of the rows": "UPDATE channel_counts SET count = count + 3",
+	}
+	underived := map[string]string{
+		"votes.channel_id names one of channels": "INSERT INTO votes (id, channel_id, epoch, username, address, amount, voted_at) VALUES (" + lost + ", " + lost + ", 0, 'x', '', 1, 1)",
+		"bans name a batch of their channel":     "UPDATE bans SET batch_id = " + lost,
+		"positions are within those given":       "UPDATE event_sequencers SET last_position = last_position - 1",
+	}
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := openDemo(t, url)
+		if err := (&counts.Compactor{Store: s}).Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, statements := range []map[string]string{derived, underived} {
+			for _, statement := range statements {
+				if _, err := s.DB().Exec(statement); err != nil {
+					t.Fatalf("%s: %v", statement, err)
+				}
+			}
+		}
+		fix := func() (found, fixed map[string]int) {
+			t.Helper()
+			found, fixed = map[string]int{}, map[string]int{}
+			err := fsck.Fix(t.Context(), s, eventtype.DefaultRetention(), func(string) {},
+				func(f fsck.Finding) { found[f.Check]++ },
+				func(f fsck.Finding, did string) {
+					fixed[f.Check]++
+					if did == "" || f.What == "" {
+						t.Errorf("%q: %q does not say what was done", f, did)
+					}
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found, fixed
+		}
+		found, fixed := fix()
+		if got, want := slices.Sorted(maps.Keys(fixed)), slices.Sorted(maps.Keys(derived)); !slices.Equal(got, want) {
+			t.Errorf("repaired %q, want %q", got, want)
+		}
+		if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(underived)); !slices.Equal(got, want) {
+			t.Errorf("could not repair %q, want %q", got, want)
+		}
+		if _, fixed := fix(); len(fixed) > 0 {
+			t.Errorf("repaired again: %v", fixed)
+		}
+		if names := failed(t, s); len(names) != len(underived) {
+			t.Errorf("%q remain", names)
+		}
+	})
+}
+
+// TestFixRunsWhileCountersChange repairs a counter while users follow the channel: no
+// follow may be miscounted.
+func TestFixRunsWhileCountersChange(t *testing.T) {
+	servertest.EachBackend(t, func(t *testing.T, b servertest.Backend) {
+		for range 3 {
+			var following sync.WaitGroup
+			var followed atomic.Int64
+			for some := range slices.Chunk(servertest.AddUsers(t, b.Store, 60), 15) {
+				following.Go(func() {
+					for _, id := range some {
+						_, err := b.Audience.Follow(b.Ctx(), &platformv1.FollowRequest{ChannelId: servertest.Owner.String(), UserId: id.String()})
+						if err != nil {
+							t.Errorf("follow: %v", err)
+						}
+						followed.Add(1)
+					}
+				})
+			}
+			for followed.Load() < 10 {
+				time.Sleep(time.Millisecond)
+			}
+			if _, err := b.Store.DB().Exec("UPDATE channels SET follower_count = follower_count + 1000"); err != nil {
+				t.Fatal(err)
+			}
+			err := fsck.Fix(t.Context(), b.Store, eventtype.DefaultRetention(), func(string) {}, func(fsck.Finding) {}, func(fsck.Finding, string) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			following.Wait()
+			if names := failed(t, b.Store); len(names) > 0 {
+				t.Fatalf("%q find something", names)
 			}
 		}
 	})

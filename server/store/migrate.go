@@ -28,7 +28,7 @@ func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 		return err
 	}
 	defer s.Close()
-	unlock, err := s.lockMigrations(ctx, url)
+	unlock, err := s.LockMigrations(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,9 @@ func (s *Store) migrations() (*goose.Provider, error) {
 	return provider, nil
 }
 
-func (s *Store) lockMigrations(ctx context.Context, url URL) (unlock func(), err error) {
+// LockMigrations waits until no migration of the database runs, and prevents others until
+// unlock is called. The URL is that with which the store was opened.
+func (s *Store) LockMigrations(ctx context.Context, url URL) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, migrationLockWait)
 	defer cancel()
 	unlock, err = s.dialect.lockMigrations(ctx, s.writeDB, url)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
+	"github.com/moderato-live/moderato/server/certificates"
 	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
@@ -37,7 +39,9 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
 	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
-	config.TLSConfig = u.TLS
+	if err := setTLS(config, u); err != nil {
+		return nil, err
+	}
 	config.Timeout = 5 * time.Second
 	config.WriteTimeout = 10 * time.Second
 	if o.timeout > 0 {
@@ -66,6 +70,29 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
 	return newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}), nil
+}
+
+// setTLS configures TLS. The files are read once, when the database is opened.
+func setTLS(config *mysql.Config, u URL) error {
+	config.TLSConfig = u.TLS
+	if u.TLSCA == "" && u.TLSCert == "" {
+		return nil
+	}
+	config.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	var err error
+	if u.TLSCA != "" {
+		if config.TLS.RootCAs, err = certificates.ReadPool(u.TLSCA); err != nil {
+			return fmt.Errorf("tls-ca: %w", err)
+		}
+	}
+	if u.TLSCert != "" {
+		pair, err := certificates.ReadPair(u.TLSCert, u.TLSKey)
+		if err != nil {
+			return fmt.Errorf("tls-cert: %w", err)
+		}
+		config.TLS.Certificates = []tls.Certificate{pair}
+	}
+	return nil
 }
 
 // addStatementTimeout sets the statement timeout. It queries the server's version,

@@ -33,7 +33,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		settings.Add("_pragma", "journal_mode(WAL)")
 		// COMMIT is durable: a ban that was acknowledged survives a power failure.
 		settings.Add("_pragma", "synchronous(FULL)")
-		connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: u.Path}).EscapedPath() + "?" + settings.Encode())
+		connector, err := sqlite.NewConnector(fileURI(u.Path, settings))
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}

@@ -20,6 +20,12 @@ type URL struct {
 	Name string
 	// TLS is "true", "false", "skip-verify" or "preferred".
 	TLS string
+	// TLSCA is a PEM file with the authorities that sign the server's certificate; empty
+	// for those that the system trusts.
+	TLSCA string
+	// TLSCert and TLSKey are the PEM files of a client certificate and its key; empty for
+	// none.
+	TLSCert, TLSKey string
 }
 
 const urlForms = "sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true"
@@ -51,17 +57,41 @@ func ParseURL(text string) (URL, error) {
 	if u.Hostname() == "" || parsed.Name == "" || strings.Contains(parsed.Name, "/") {
 		return URL{}, errors.New("needs a host and a database name; use " + urlForms)
 	}
-	for key, values := range u.Query() {
-		if key != "tls" {
-			return URL{}, fmt.Errorf("has the unknown option %q; the only one is tls", key)
+	if err := parsed.setOptions(u.Query()); err != nil {
+		return URL{}, err
+	}
+	return parsed, nil
+}
+
+// setOptions sets the fields for the options in a query.
+func (u *URL) setOptions(query url.Values) error {
+	for key, values := range query {
+		value := values[len(values)-1]
+		switch key {
+		case "tls":
+			u.TLS = value
+		case "tls-ca":
+			u.TLSCA = value
+		case "tls-cert":
+			u.TLSCert = value
+		case "tls-key":
+			u.TLSKey = value
+		default:
+			return fmt.Errorf("has the unknown option %q; there are tls, tls-ca, tls-cert and tls-key", key)
 		}
-		parsed.TLS = values[len(values)-1]
 	}
-	switch parsed.TLS {
+	switch u.TLS {
 	case "true", "false", "skip-verify", "preferred":
-		return parsed, nil
+	default:
+		return fmt.Errorf("has tls=%q; allowed are true, false, skip-verify and preferred", u.TLS)
 	}
-	return URL{}, fmt.Errorf("has tls=%q; allowed are true, false, skip-verify and preferred", parsed.TLS)
+	switch {
+	case (u.TLSCA != "" || u.TLSCert != "") && u.TLS != "true":
+		return fmt.Errorf("has tls=%s; tls-ca and tls-cert need tls=true", u.TLS)
+	case (u.TLSCert == "") != (u.TLSKey == ""):
+		return errors.New("has one of tls-cert and tls-key; a client certificate needs both")
+	}
+	return nil
 }
 
 // String returns the URL of the database without the account.

@@ -16,6 +16,9 @@ func TestParseURL(t *testing.T) {
 		"mysql://u:p%40ss@db/name?tls=true": {
 			Host: "db:3306", User: "u", Password: "p@ss", Name: "name", TLS: "true",
 		},
+		"mysql://u@db/name?tls=true&tls-ca=/etc/ca.pem&tls-cert=c.pem&tls-key=k%20y.pem": {
+			Host: "db:3306", User: "u", Name: "name", TLS: "true", TLSCA: "/etc/ca.pem", TLSCert: "c.pem", TLSKey: "k y.pem",
+		},
 		"mysql://u@[::1]/name?tls=skip-verify": {Host: "[::1]:3306", User: "u", Name: "name", TLS: "skip-verify"},
 	} {
 		got, err := store.ParseURL(text)
@@ -35,7 +38,11 @@ func TestParseURLReportsErrors(t *testing.T) {
 		"mysql://u:secret@db/a/b":         "needs a host and a database name",
 		"mysql://u:secret@db/n?charset=x": `unknown option "charset"`,
 		"mysql://u:secret@db/n?tls=maybe": `tls="maybe"; allowed are true`,
-		"mysql://u:secret%zz@db/n":        "not a well-formed URL",
+		"mysql://u:secret@db/n?tls-ca=x":  "tls-ca and tls-cert need tls=true",
+		"mysql://u:secret@db/n?tls=skip-verify&tls-ca=x": "has tls=skip-verify; tls-ca and tls-cert need tls=true",
+		"mysql://u:secret@db/n?tls=true&tls-cert=x":      "a client certificate needs both",
+		"mysql://u:secret@db/n?tls=true&tls-key=x":       "a client certificate needs both",
+		"mysql://u:secret%zz@db/n":                       "not a well-formed URL",
 	} {
 		_, err := store.ParseURL(text)
 		if err == nil || !strings.Contains(err.Error(), want) {

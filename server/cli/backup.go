@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+type backup struct {
+	database
+	File string `arg:"" help:"The file to create; it must not exist." placeholder:"FILE"`
+}
+
+// Run copies the database.
+func (c *backup) Run(ctx context.Context, s *streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if c.DB.Path == "" {
+		return errors.New("backup copies SQLite databases only; for MySQL and MariaDB use their own tools, as docs/operations.md describes under Backup")
+	}
+	if err := c.checkExists(); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := store.BackUp(ctx, store.URL(c.DB), c.File, func() {})
+	if ctx.Err() != nil {
+		return errors.New("backup: interrupted; nothing was kept")
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("backup: %s exists already, and a backup replaces no file; name another", c.File)
+	}
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	info, err := os.Stat(c.File)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	fmt.Fprintf(s.err, "copied %d bytes to %s in %s; check it with: moderato fsck --db sqlite:%[2]s\n", info.Size(), c.File, time.Since(start).Round(time.Millisecond))
+	return nil
+}

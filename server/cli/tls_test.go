@@ -1,0 +1,53 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/certificates/certtest"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestCommandsConnectOverTLS calls a server that has a certificate of an authority of its
+// own, and requires one of gRPC clients. All settings are variables.
+func TestCommandsConnectOverTLS(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	db := prepare(t, url)
+	authority, other := certtest.NewAuthority(t), certtest.NewAuthority(t)
+	cert, key := authority.Files(t, t.TempDir(), "127.0.0.1", time.Hour)
+	ownCert, ownKey := authority.Files(t, t.TempDir(), "a backend", time.Hour)
+	p := process.ServeWith(t, url, []string{
+		"MODERATO_HTTP_TLS_CERT=" + cert, "MODERATO_HTTP_TLS_KEY=" + key,
+		"MODERATO_GRPC_TLS_CERT=" + cert, "MODERATO_GRPC_TLS_KEY=" + key, "MODERATO_GRPC_CLIENT_CA=" + authority.File,
+	})
+	service, err := authn.Issue(t.Context(), db, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := []string{
+		"MODERATO_SERVER=https://" + p.REST, "MODERATO_GRPC_SERVER=" + p.GRPC, "MODERATO_GRPC_TLS=true",
+		"MODERATO_CLIENT=" + servertest.ChatServer, "MODERATO_TOKEN=" + service.Text,
+	}
+	trusting, identified := "MODERATO_TLS_CA="+authority.File, []string{"MODERATO_TLS_CERT=" + ownCert, "MODERATO_TLS_KEY=" + ownKey}
+	call := []string{"api", "GET", "/v1/tokens/self"}
+	cause := []string{"events", "trigger", "channel.ban", "--channel=" + servertest.Owner.String()}
+	for _, c := range []struct {
+		args, env []string
+		want      string // in the error; empty for success
+	}{
+		{call, []string{trusting}, ""},
+		{call, nil, "certificate signed by unknown authority"},
+		{call, []string{"MODERATO_TLS_CA=" + other.File}, "certificate signed by unknown authority"},
+		{cause, append(identified, trusting), ""},
+	} {
+		got := process.Run(t, append(c.env, caller...), "", c.args...)
+		if isDone := got.Code == 0; isDone != (c.want == "") || !strings.Contains(got.Err, c.want) {
+			t.Errorf("%q with %q: exit code %d, prints %s%s, want %q", c.args[0], c.env, got.Code, got.Out, got.Err, c.want)
+		}
+	}
+}
