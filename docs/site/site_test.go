@@ -172,16 +172,14 @@ func TestOtherRequests(t *testing.T) {
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: got %d", w.Code)
 	}
-	for path, want := range map[string]bool{"/": false, "/docs": true, "/docs/a/b": true, "/llms.txt": true, "/docsx": false, "/v1/channels": false, "/x/docs/": false} {
+	for path, want := range map[string]bool{"/": true, "/docs": true, "/docs/a/b": true, "/llms.txt": true, "/docsx": false, "/v1/channels": false, "/x/docs/": false} {
 		if documentation.Has(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)) != want {
 			t.Errorf("Has(%q) is %t", path, !want)
 		}
 	}
-	for method, want := range map[string]bool{http.MethodGet: true, http.MethodPost: false} {
-		browser := httptest.NewRequestWithContext(t.Context(), method, "/", nil)
-		browser.Header.Set("Accept", "text/html,*/*;q=0.8")
-		if documentation.Has(browser) != want {
-			t.Errorf("a browser's %s of /: Has is %t", method, !want)
+	for method, want := range map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: false} {
+		if documentation.Has(httptest.NewRequestWithContext(t.Context(), method, "/", nil)) != want {
+			t.Errorf("%s of /: Has is %t", method, !want)
 		}
 	}
 }
