@@ -152,6 +152,14 @@ func (o *operation) answer(d *document, status string, r response) {
 	}
 }
 
+// keyHeader is the header of an idempotency key.
+const keyHeader = "Idempotency-Key"
+
+// TakesKey reports whether the operation accepts an idempotency key.
+func (o operation) TakesKey() bool {
+	return slices.ContainsFunc(o.Headers, func(f field) bool { return f.Name == keyHeader })
+}
+
 // StatusText returns the status with its name.
 func (f failure) StatusText() string {
 	var code int
@@ -167,10 +175,10 @@ func indented(example json.RawMessage) string {
 	return text.String()
 }
 
-// describe renders the descriptions, which are Markdown.
-func (r *reference) describe(m *markdown) error {
+// describe renders the descriptions, which are Markdown of a page.
+func (r *reference) describe(m *markdown, file string) error {
 	render := func(source string, to *template.HTML) error {
-		page, err := m.render([]byte(source))
+		page, err := m.render(file, []byte(source))
 		*to = page.html
 		return err
 	}
@@ -215,11 +223,11 @@ const referenceIntroduction = "# API reference\n\n" +
 
 // addReference adds the page of the reference, and its Markdown.
 func (b *builder) addReference(m *markdown, v view, api *reference) error {
-	introduction, err := m.render([]byte(referenceIntroduction))
+	introduction, err := m.render(v.source(), []byte(referenceIntroduction))
 	if err != nil {
 		return err
 	}
-	if err := api.describe(m); err != nil {
+	if err := api.describe(m, v.source()); err != nil {
 		return err
 	}
 	b.addPassages(v.page, introduction.passages)

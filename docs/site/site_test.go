@@ -3,13 +3,16 @@ package site_test
 import (
 	"compress/gzip"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/clients"
 	"github.com/moderato-live/moderato/docs"
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
@@ -38,27 +41,36 @@ func get(t *testing.T, path string, header http.Header) answer {
 
 func TestPagesAreServedAsHTMLAndMarkdown(t *testing.T) {
 	t.Parallel()
-	files, err := docs.Files.ReadDir(".")
+	files, err := fs.Glob(docs.Files, "*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		name, isPage := strings.CutSuffix(file.Name(), ".md")
-		if !isPage {
-			continue
-		}
-		source, err := docs.Files.ReadFile(file.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := get(t, "/docs/"+file.Name(), nil); r.status != http.StatusOK || r.body != string(source) {
-			t.Errorf("/docs/%s is not the file", file.Name())
-		}
-		title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
-		r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)
-		if page := r.body; r.status != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
-			t.Errorf("the page of %s has not the heading %q: the file needs a place in the navigation", file.Name(), title)
-		}
+		wantPage(t, docs.Files, file, strings.TrimSuffix(file, ".md"))
+	}
+	libraries, err := fs.Glob(clients.Files, "*/README.md")
+	if err != nil || len(libraries) != 3 {
+		t.Fatalf("found the READMEs %q: %v", libraries, err)
+	}
+	for _, file := range libraries {
+		wantPage(t, clients.Files, file, "clients/"+path.Dir(file))
+	}
+}
+
+// wantPage checks that a Markdown file is the page with a name, as it is and in HTML.
+func wantPage(t *testing.T, files fs.FS, file, name string) {
+	t.Helper()
+	source, err := fs.ReadFile(files, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := get(t, "/docs/"+name+".md", nil); r.status != http.StatusOK || r.body != string(source) {
+		t.Errorf("/docs/%s.md is not the file", name)
+	}
+	title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
+	r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)
+	if page := r.body; r.status != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
+		t.Errorf("the page of %s has not the heading %q: the file needs a place in the navigation", file, title)
 	}
 }
 
@@ -145,7 +157,7 @@ func TestConsoleOfDemo(t *testing.T) {
 	w := httptest.NewRecorder()
 	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
 	page := w.Body.String()
-	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "which is Ines’s"} {
+	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "token of Ines"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the demo has no %s", want)
 		}
