@@ -54,9 +54,14 @@ func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
 
 // isChosen reports whether an example of a request has a field that is not required. If a
 // user can be named by id or by username, examples have the username. A sweep needs a
-// condition. A revert is only tried, because it undoes the work of a moderator.
+// condition. A revert is only tried, because it undoes the work of a moderator. A webhook for
+// all types would be noisy.
 func isChosen(f protoreflect.FieldDescriptor) bool {
-	return f.Name() == "phrase" || f.FullName() == "moderato.v1.RevertModeratorRequest.dry_run" || strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
+	switch f.FullName() {
+	case "moderato.v1.RevertModeratorRequest.dry_run", "moderato.v1.CreateWebhookRequest.type", "moderato.v1.ListUsersRequest.username":
+		return true
+	}
+	return f.Name() == "phrase" || strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
 }
 
 func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {

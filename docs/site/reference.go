@@ -18,6 +18,17 @@ type reference struct {
 	Prefilled Credentials
 }
 
+// urlMember finds the address of a receiver in the body of a request.
+var urlMember = regexp.MustCompile(`("url": ")[^"]*`)
+
+// Body returns what the console sends at first as the body of a request.
+func (r *reference) Body(example string) string {
+	if r.Prefilled.Receiver == "" {
+		return example
+	}
+	return urlMember.ReplaceAllString(example, "${1}"+r.Prefilled.Receiver)
+}
+
 // group is the operations of one tag.
 type group struct {
 	ID, Label  string
@@ -46,9 +57,9 @@ type operation struct {
 }
 
 type field struct {
-	Name, Type string
-	Required   bool
-	About      template.HTML
+	Name, Type, Example string
+	Required            bool
+	About               template.HTML
 
 	description string
 	choices     []any
@@ -99,7 +110,7 @@ func (d *document) operation(path, method string, o operationObject) operation {
 	for _, p := range o.Parameters {
 		p = d.parameterOf(p)
 		s := d.resolved(p.Schema)
-		f := field{Name: p.Name, Type: d.typeOf(s), Required: p.Required, description: p.Description, choices: s.Enum}
+		f := field{Name: p.Name, Type: d.typeOf(s), Example: p.exampleText(), Required: p.Required, description: p.Description, choices: s.Enum}
 		if p.In == "header" {
 			shown.Headers = append(shown.Headers, f)
 		} else {

@@ -43,6 +43,8 @@ type Credentials struct {
 	Client, Token string
 	// User is the name of the user of the token.
 	User string
+	// Receiver is the address of a receiver of webhooks that the server may call.
+	Receiver string
 }
 
 // New returns the site. openAPI returns the description of the REST API, and log receives an

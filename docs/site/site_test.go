@@ -153,11 +153,11 @@ func TestReferenceStatesTokensOnce(t *testing.T) {
 func TestConsoleOfDemo(t *testing.T) {
 	t.Parallel()
 	demo := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
-	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines"})
+	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines", Receiver: "http://127.0.0.1:1/"})
 	w := httptest.NewRecorder()
 	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
 	page := w.Body.String()
-	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "token of Ines"} {
+	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "token of Ines", `<input name="epoch" value="all"`, "&#34;url&#34;: &#34;http://127.0.0.1:1/&#34;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the demo has no %s", want)
 		}

@@ -121,7 +121,10 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		return fmt.Errorf("load the demo: %w", err)
 	}
 	cast := demo.People()
-	srv.Docs.Prefill(site.Credentials{Client: cast.Client, Token: tokens.Owner, User: cast.Owner.DisplayName})
+	srv.Docs.Prefill(site.Credentials{
+		Client: cast.Client, Token: tokens.Owner, User: cast.Owner.DisplayName,
+		Receiver: "http://127.0.0.1:9999/", // where the receivers of docs/webhooks.md listen
+	})
 	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
 	return srv.Serve(ctx)
 }

@@ -3715,7 +3715,10 @@ export interface operations {
                 channelId: string;
                 /** @description The user: a UUID in upper or lower case. */
                 userId?: string;
-                /** @description The user's username in any letter case. White space around the name, and one `@` before it, are ignored. */
+                /**
+                 * @description The user's username in any letter case. White space around the name, and one `@` before it, are ignored.
+                 * @example amara.okafor
+                 */
                 username?: string;
             };
             header?: never;
@@ -4559,7 +4562,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "url": "https://hooks.example.com/moderato"
+                 *       "url": "https://hooks.example.com/moderato",
+                 *       "type": [
+                 *         "channel.ban"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["CreateWebhookRequest"];
@@ -4782,7 +4788,12 @@ export interface operations {
             query?: {
                 /** @description The ids of users: UUIDs in upper or lower case. */
                 "userId[]"?: string[];
-                /** @description The usernames of users, in any letter case. White space around a name, and one `@` before it, are ignored. */
+                /**
+                 * @description The usernames of users, in any letter case. White space around a name, and one `@` before it, are ignored.
+                 * @example [
+                 *       "amara.okafor"
+                 *     ]
+                 */
                 "username[]"?: string[];
             };
             header?: never;

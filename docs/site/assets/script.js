@@ -267,8 +267,8 @@ function requestOf(form) {
   return [form.dataset.method, path, form.elements.body?.value, form.elements['idempotency-key']?.value.trim()]
 }
 
-// readCredentials shows whose the token is. The channel of the user, or one that the user
-// moderates, then replaces the channel of the examples.
+// readCredentials shows whose the token is. The user and the channel of the user, or one that
+// the user moderates, then replace those of the examples.
 async function readCredentials(form) {
   const identity = form.querySelector('.identity')
   credentials = { client: form.elements.client.value.trim(), token: form.elements.token.value.trim() }
@@ -284,16 +284,22 @@ async function readCredentials(form) {
     return
   }
   const moderated = await (await send('GET', `/v1/moderation/channels?userId=${profile.data.userId}`)).json()
-  useChannel(profile.data.channelId || moderated.data?.[0]?.uuid)
+  useCaller(profile.data.userId, profile.data.channelId || moderated.data?.[0]?.uuid)
   identity.textContent = `Requests are sent as ${profile.data.displayName}.`
 }
 
-function useChannel(channel) {
-  if (!channel) return
+// useCaller replaces the channel of the examples, and the user whom a query must name: a user
+// may ask for nobody else. It keeps what was entered.
+function useCaller(user, channel) {
   for (const form of document.querySelectorAll('form.call')) {
-    const input = form.elements.channelId, body = form.elements.body
-    if (input && !input.value) input.value = channel
-    if (body) body.value = body.value.replace(/("channelId": ")[^"]*"/, `$1${channel}"`)
+    for (const [name, value] of [['userId', user], ['channelId', channel]]) {
+      const input = form.elements[name]
+      if (!value || !input || !(input.defaultValue || name === 'channelId')) continue
+      if (input.value === input.defaultValue || input.value === input.dataset.caller) input.value = value
+      input.dataset.caller = value
+    }
+    const body = form.elements.body
+    if (body && channel) body.value = body.value.replace(/("channelId": ")[^"]*"/, `$1${channel}"`)
   }
 }
 
