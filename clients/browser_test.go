@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
-	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -34,7 +33,7 @@ try {
 func testBrowser(t *testing.T, s site, directory string) {
 	t.Helper()
 	library{"typescript", "", []string{"chromium"}}.need(t)
-	token := regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(s.Printed())[1]
+	token := s.DemoToken(t, "moderator")
 	reports := make(chan string, 1)
 	files := http.FileServer(http.Dir(directory))
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -161,7 +161,7 @@ func command(t *testing.T, directory, name string, args ...string) *exec.Cmd {
 func testTour(t *testing.T, s site, command func() *exec.Cmd) {
 	t.Helper()
 	cast := demo.People()
-	token := regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(s.Printed())[1]
+	token := s.DemoToken(t, "moderator")
 	banned := process.Run(t, []string{"MODERATO_CLIENT=" + cast.Client, "MODERATO_TOKEN=" + token}, "", "api", "POST", "/v1/moderation/ban",
 		"--server=http://"+s.REST, "-f", "channelId="+cast.Owner.ID.String(), "-f", "banUsername="+cast.Raider.Username)
 	if banned.Code != 0 {
@@ -170,6 +170,7 @@ func testTour(t *testing.T, s site, command func() *exec.Cmd) {
 	for range 2 {
 		wantTour(t, run(t, cast.Owner, command()))
 	}
+	s.WantDemoToken(t)
 }
 
 // wantTour checks what the tour prints.

@@ -91,7 +91,10 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 		if r.Method == http.MethodOptions {
 			return allow, nil
 		}
-		return nil, apierr.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
+		return nil, &apierr.Error{
+			Reason:  moderatov1.Reason_REASON_METHOD_NOT_ALLOWED,
+			Message: "This path does not take this method. It takes " + operations.allowed() + ".",
+		}
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		r.Body = http.NoBody // a body has no meaning here, and the server does not wait for it

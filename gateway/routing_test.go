@@ -103,6 +103,9 @@ func TestWrongMethodIsNotAllowed(t *testing.T) {
 				wantAllow(t, r, allowed)
 				if method != "HEAD" {
 					wantRefused(t, r, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+					if want := "It takes " + r.Header.Get("Allow") + `."`; !strings.Contains(r.Body, want) {
+						t.Errorf("the error is %s, and does not say %s", r.Body, want)
+					}
 				} else if r.Status != http.StatusMethodNotAllowed || r.Body != "" {
 					t.Errorf("HEAD: got %d and the body %q, want 405 and none", r.Status, r.Body)
 				}

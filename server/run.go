@@ -81,7 +81,7 @@ type Server struct {
 	sockets   *socketio.Server
 }
 
-// New opens the database and listens. It migrates an embedded database; the schema of any
+// New listens and opens the database. It migrates an embedded database; the schema of any
 // other database must not be older than this program's.
 func New(ctx context.Context, config Config) (_ *Server, err error) {
 	if err := config.complete(ctx); err != nil {
@@ -93,15 +93,16 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 			s.Close()
 		}
 	}()
+	// First, so that a port in use is reported before a migration begins.
+	if err = s.listen(ctx); err != nil {
+		return nil, err
+	}
 	if s.Store, err = openStore(ctx, config); err != nil {
 		return nil, err
 	}
 	registry := newRegistry()
 	s.Store.Register(registry)
-	if err := s.assemble(registry); err != nil {
-		return nil, err
-	}
-	return s, s.listen(ctx)
+	return s, s.assemble(registry)
 }
 
 func openStore(ctx context.Context, config Config) (*store.Store, error) {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -84,7 +83,7 @@ func start(t *testing.T) *site {
 	s.Control, s.Directory, s.Chromium = control.URL, t.TempDir(), installed().chromium
 	s.Client, s.PublicClient, s.ConfidentialClient = cast.Client, publicClient, confidentialClient
 	s.Channel, s.Raider = cast.Owner.ID.String(), cast.Raider.Username
-	s.Moderator = regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(s.Tour)[1]
+	s.Moderator = s.first.DemoToken(t, "moderator")
 	client := []string{"client", "create", "--redirect-uri=http://127.0.0.1/callback",
 		"--scope=users.read", "--scope=channel.moderate", "--scope=offline.access", "--name=Example"}
 	s.Secret = s.run(t, append(client, "--secret", "--id="+confidentialClient)...)

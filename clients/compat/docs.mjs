@@ -1,7 +1,9 @@
 // Reads the documentation in Chromium.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 import { given } from './support.mjs'
 
@@ -72,6 +74,9 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     const hidden = await page.evaluate(() => [...document.querySelectorAll('article .scroll')]
       .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.querySelector('tr').innerText))
     assert.deepEqual(hidden, [], `${path} has tables that are wider than the screen`)
+    const cut = await page.evaluate(() => [...document.querySelectorAll('article pre:has(> .language-json)')]
+      .filter((box) => box.scrollWidth > box.clientWidth).length)
+    assert.equal(cut, 0, `${path} has JSON that is wider than the screen`)
     const covered = await page.evaluate(() => [...document.querySelectorAll('article .code')].filter((box) => {
       const text = document.createRange()
       text.selectNodeContents(box.querySelector('pre'))
@@ -122,7 +127,8 @@ test('finds a page with the keyboard alone', async (t) => {
 
 test('finds titles before words in the text', async (t) => {
   const { page, complaints } = await open(t)
-  for (const [query, first] of [['event types', 'Event types'], ['rate limit', 'Limits › Rate limit'], ['webhook', 'Webhooks']]) {
+  for (const [query, first] of [['event types', 'Event types'], ['rate limit', 'Limits › Rate limit'], ['webhook', 'Webhooks'],
+    ['raid', 'Moderation › The raid drill'], ['timed ban', 'Moderation › Timed bans and mutes']]) {
     await page.getByRole('combobox').fill(query)
     await page.waitForFunction(([query, first]) => document.querySelector('.search input').value === query &&
       document.querySelector('[role=option] strong')?.textContent === first, [query, first])
@@ -157,6 +163,32 @@ test('copies a program', async (t) => {
   await program.getByRole('button', { name: 'Copy' }).click()
   await program.getByRole('button', { name: 'Copied' }).waitFor()
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await program.locator('pre').innerText())
+  assert.deepEqual(complaints, [])
+})
+
+test('sends and copies an idempotency key from the reference', async (t) => {
+  const { page, complaints } = await open(t, { path: '/docs/reference', permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.getByText('Requests are sent as Ines Carvalho').waitFor()
+  const operation = page.locator('section.operation', { has: page.getByRole('heading', { name: 'Ban users', exact: true }) })
+  await operation.getByText('Try it').click()
+  const form = operation.locator('form'), key = `it's ${Date.now()}`.replace(' ', '-')
+  await form.getByLabel('Body').fill(JSON.stringify({ channelId: given.channel, users: [{ username: given.raider }], dryRun: true }))
+  await form.getByLabel('Idempotency-Key').fill(key)
+  const replays = []
+  for (let i = 0; i < 2; i++) {
+    const answered = page.waitForResponse((response) => response.url().includes('/v1/moderation/bans'))
+    await form.getByRole('button', { name: /^Send / }).click()
+    replays.push((await (await answered).allHeaders())['idempotent-replayed'])
+  }
+  assert.deepEqual(replays, [undefined, 'true'])
+  await form.getByRole('button', { name: 'Copy as curl' }).click()
+  await form.getByRole('button', { name: 'Copied' }).waitFor()
+  const command = await page.evaluate(() => navigator.clipboard.readText())
+  const { stdout } = await promisify(execFile)('bash', ['-c', `${command} -D -`])
+  assert.match(stdout, /idempotent-replayed: true/i)
+  assert.equal(JSON.parse(stdout.split('\r\n\r\n').at(-1)).data.results.length, 1)
+  const list = page.locator('section.operation', { has: page.getByRole('heading', { name: 'List followers', exact: true }) })
+  assert.equal(await list.getByLabel('Idempotency-Key').count(), 0)
   assert.deepEqual(complaints, [])
 })
 

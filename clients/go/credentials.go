@@ -3,13 +3,22 @@ package moderato
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
 	"golang.org/x/oauth2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+)
+
+const (
+	// tokenPath is the path at which a server issues tokens.
+	tokenPath = "/oauth2/token"
+	// maxRefusal bounds how much of the response of a server is read.
+	maxRefusal = 64 << 10
 )
 
 // StaticToken returns a token source that always returns the same access token.
@@ -26,9 +35,40 @@ func Endpoint(address string) oauth2.Endpoint {
 	return oauth2.Endpoint{
 		AuthURL:       address + "/oauth2/authorize",
 		DeviceAuthURL: address + "/oauth2/device_authorization",
-		TokenURL:      address + "/oauth2/token",
+		TokenURL:      address + tokenPath,
 		AuthStyle:     oauth2.AuthStyleInParams,
 	}
+}
+
+// SignOut ends the tokens of a sign-in. conf is the configuration with which the user signed
+// in, with an Endpoint of this package, and token the newest token. The other tokens that the
+// client has for the user stay valid. An *oauth2.RetrieveError has the response of a server
+// that refused the call.
+func SignOut(ctx context.Context, conf *oauth2.Config, token *oauth2.Token) error {
+	text := token.RefreshToken
+	if text == "" {
+		text = token.AccessToken
+	}
+	form := url.Values{"client_id": {conf.ClientID}, "token": {text}}
+	if conf.ClientSecret != "" {
+		form.Set("client_secret", conf.ClientSecret)
+	}
+	address := strings.TrimSuffix(conf.Endpoint.TokenURL, tokenPath) + "/oauth2/revoke"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := oauth2.NewClient(ctx, nil).Do(request) // with the http.Client of the context, as oauth2 has it
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	if err != nil || response.StatusCode == http.StatusOK {
+		return err
+	}
+	return &oauth2.RetrieveError{Response: response, Body: body}
 }
 
 // SaveTokens returns a token source that calls save with each new token of a source

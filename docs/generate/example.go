@@ -6,29 +6,38 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/moderato-live/moderato/server/demo"
 )
 
 const (
 	exampleEventID = "019aa123-4c00-7e5a-9b1f-2f6d3c8a7e10"
 	exampleCursor  = "AUm3cX0vQ2pLr8dTn5yWkE1hZs6bGf9uJo4aRiP7xNtC"
-	exampleChannel = "0b6f0001-0000-4000-8000-00000000000a"
 )
 
-// exampleValues are examples of fields, by their names. The people are those of the golden
-// files.
+// The people of the examples are the demo's, so that the examples of requests work there as
+// they are.
+var (
+	cast = demo.People()
+
+	exampleChannel = cast.Owner.ID.String()
+	exampleViewer  = cast.Viewer.ID.String()
+	exampleRaider  = cast.Raider.ID.String()
+)
+
+// exampleValues are examples of fields, by their names.
 var exampleValues = map[string]any{
-	"channelId": exampleChannel, "moderatorId": "0b6f0002-0000-4000-8000-00000000000b",
-	"userId": "0b6f0003-0000-4000-8000-00000000000c", "senderId": "0b6f0003-0000-4000-8000-00000000000c",
-	"mutedUserId": "0b6f0004-0000-4000-8000-00000000000d", "targetUserId": "0b6f0004-0000-4000-8000-00000000000d",
-	"banUsername": "LootGoblin77", "username": "amara.okafor", "displayName": "Amara Okafor",
+	"channelId": exampleChannel, "moderatorId": cast.Moderator.ID.String(),
+	"userId": exampleViewer, "senderId": exampleViewer, "mutedUserId": exampleRaider, "targetUserId": exampleRaider,
+	"banUsername": cast.Raider.Username, "username": cast.Viewer.Username, "displayName": cast.Viewer.DisplayName,
 	"avatarUrl": "https://img.example.com/amara.okafor.png", "clientId": "dashboard", "clientName": "Dashboard",
 	"messageId": "0b6f00a1-0000-4000-8000-00000000000a", "message": "Welcome to the stream!",
 	"id": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7", "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7", "eventId": exampleEventID,
 	"batchId": "019aa123-4c00-7f60-8a51-3c9d0e7b2f14", "sessionId": "019aa123-4c00-7b22-8e3d-71f0a9c4d6e5", "ticket": "qJ7mV2sXbT9cLw4yKd8fRz1nHg6pUe3aOi5tQxYvCkE",
 	"title": "Any% until it works", "lang": "en", "epoch": "all", "url": "https://hooks.example.com/moderato",
 	"type": "channel.ban", "version": "1", "cursor": "", "scopes": "users.read",
-	"phrase": "free sub", "withinSeconds": 300, "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD",
-	"isOwner": false, "isModerator": false, "isFollower": true,
+	"phrase": "free gems", "withinSeconds": 600, "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD",
+	"dryRun": true, "isOwner": false, "isModerator": false, "isFollower": true,
 }
 
 // example returns an example of a message with all its fields or, in a request, with those
@@ -45,8 +54,13 @@ func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
 
 // isChosen reports whether an example of a request has a field that is not required. If a
 // user can be named by id or by username, examples have the username. A sweep needs a
-// condition.
+// condition. A revert is only tried, because it undoes the work of a moderator. A webhook for
+// all types would be noisy.
 func isChosen(f protoreflect.FieldDescriptor) bool {
+	switch f.FullName() {
+	case "moderato.v1.RevertModeratorRequest.dry_run", "moderato.v1.CreateWebhookRequest.type", "moderato.v1.ListUsersRequest.username":
+		return true
+	}
 	return f.Name() == "phrase" || strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
 }
 

@@ -85,7 +85,10 @@ func (d *document) query(method protoreflect.MethodDescriptor, verb string) []ob
 			p = p.with(member{"style", "form"}, member{"explode", true})
 		}
 		if d.isRequired(f) {
-			p = p.with(member{"required", true}, member{"example", d.exampleOf(f, inRequest)})
+			p = p.with(member{"required", true})
+		}
+		if d.isRequired(f) || isChosen(f) {
+			p = p.with(member{"example", d.exampleOf(f, inRequest)})
 		}
 		if bounds := boundsOf(f); bounds.GetDefaultValue() != 0 && !isOptionalPage(method) {
 			schema = schema.with(member{"default", bounds.GetDefaultValue()})

@@ -16,6 +16,8 @@ import (
 type links struct {
 	// codes are the codes of errors, and types the types of events.
 	codes, types map[string]bool
+	// from is the path in the project of the file that is rendered.
+	from string
 }
 
 // Transform changes the links of a page.
@@ -30,7 +32,7 @@ func (l *links) Transform(document *ast.Document, reader text.Reader, _ parser.C
 			l.follow(n, reader.Source())
 			return ast.WalkSkipChildren, nil
 		case *ast.Image:
-			n.Destination = []byte(target(string(n.Destination)))
+			n.Destination = []byte(l.target(string(n.Destination)))
 			return ast.WalkSkipChildren, nil
 		case *ast.Heading:
 			return ast.WalkSkipChildren, nil
@@ -62,17 +64,20 @@ func joinTexts(n *ast.Text, source []byte) {
 // follow changes a link. A text that is only the name of the file becomes the page's.
 func (l *links) follow(n *ast.Link, source []byte) {
 	destination := string(n.Destination)
-	n.Destination = []byte(target(destination))
+	n.Destination = []byte(l.target(destination))
 	file, _, _ := strings.Cut(destination, "#")
-	if p, isPage := pageOf(path.Base(file)); isPage && textOf(n, source) == path.Base(file) {
+	if p, isPage := pageOf(l.path(file)); isPage && textOf(n, source) == path.Base(file) {
 		n.RemoveChildren(n)
 		n.AppendChild(n, ast.NewString([]byte(p.Label)))
 	}
 }
 
-// target returns where a link of a file in docs/ leads on the site. Files that the site
-// does not have are in the repository.
-func target(destination string) string {
+// path returns the path in the project of a file to which the page links.
+func (l *links) path(file string) string { return path.Join(path.Dir(l.from), file) }
+
+// target returns where a link of a page leads on the site. Files that the site does not have
+// are in the repository.
+func (l *links) target(destination string) string {
 	file, anchor, hasAnchor := strings.Cut(destination, "#")
 	switch {
 	case file == "", strings.Contains(destination, "://"), strings.HasPrefix(file, "/"):
@@ -80,8 +85,8 @@ func target(destination string) string {
 	case path.Ext(file) == ".svg" && path.Base(file) == file:
 		return Root + file
 	}
-	to := repository + path.Join("docs", file)
-	if p, isPage := pageOf(file); isPage {
+	to := repository + l.path(file)
+	if p, isPage := pageOf(l.path(file)); isPage {
 		to = p.URL()
 	}
 	if hasAnchor {

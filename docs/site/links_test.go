@@ -129,6 +129,11 @@ func TestLinksOfMarkdownFilesLeadSomewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readmes, err := filepath.Glob(filepath.Join(root, "clients", "*", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, readmes...)
 	for _, file := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "SECURITY.md")) {
 		name, _ := filepath.Rel(root, file)
 		for _, link := range linkPattern.FindAllStringSubmatch(doctest.Read(t, name), -1) {

@@ -60,8 +60,10 @@ func newMarkdown(l links) *markdown {
 	return m
 }
 
-// render renders a page.
-func (m *markdown) render(source []byte) (rendered, error) {
+// render renders a page, or a part of one. file is the path in the project from which its
+// links lead.
+func (m *markdown) render(file string, source []byte) (rendered, error) {
+	m.links.from = file
 	document := m.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&ids{}))))
 	labelCells(document, source)
 	var html bytes.Buffer

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,19 @@ type parameter struct {
 	Required    bool   `json:"required"`
 	Description string `json:"description"`
 	Schema      schema `json:"schema"`
+	Example     any    `json:"example"`
+}
+
+// exampleText returns the example as one enters it: the values of a list with commas.
+func (p parameter) exampleText() string {
+	switch example := p.Example.(type) {
+	case nil:
+		return ""
+	case []any:
+		return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(example)), ","), "[]")
+	default:
+		return fmt.Sprint(example)
+	}
 }
 
 type response struct {

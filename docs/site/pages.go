@@ -1,6 +1,13 @@
 package site
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/moderato-live/moderato/clients"
+	"github.com/moderato-live/moderato/docs"
+)
 
 // Root is the path of the site's first page; the other pages are below it.
 const Root = "/docs/"
@@ -10,10 +17,23 @@ const repository = "https://github.com/moderato-live/moderato/blob/main/"
 
 // page is a page of the site.
 type page struct {
-	// Name is the name of the Markdown file, without extension.
+	// Name is the path of the page below Root.
 	Name string
 	// Label is the page's name in the navigation, and About describes the page in one line.
 	Label, About string
+	// file is the path of the Markdown file in the project; docs/NAME.md if it is empty.
+	file string
+}
+
+// source returns the path of the page's Markdown file in the project.
+func (p page) source() string { return cmp.Or(p.file, "docs/"+p.Name+".md") }
+
+// read returns the Markdown of the page.
+func (p page) read() ([]byte, error) {
+	if name, isReadme := strings.CutPrefix(p.source(), "clients/"); isReadme {
+		return clients.Files.ReadFile(name)
+	}
+	return docs.Files.ReadFile(p.Name + ".md")
 }
 
 // URL returns the path of the page.
@@ -28,6 +48,9 @@ func (p page) URL() string {
 type section struct {
 	Label string
 	Pages []page
+	// isBackground is true if the pages are for operators, and not for who writes a client. The
+	// search lists their passages after those of other pages.
+	isBackground bool
 }
 
 const (
@@ -39,32 +62,37 @@ const (
 
 // sections is the navigation.
 var sections = []section{
-	{"Start", []page{
-		{indexName, "Overview", "What Moderato is, and where to begin."},
-		{"getting-started", "Getting started", "A bot that signs in, reads chat, answers and bans, in JavaScript, Python and shell."},
-		{"oauth", "Signing in", "OAuth 2.1: clients, scopes, endpoints, tokens and the platform's sign-in page."},
+	{Label: "Start", Pages: []page{
+		{Name: indexName, Label: "Overview", About: "What Moderato is, and where to begin."},
+		{Name: "getting-started", Label: "Getting started", About: "A bot that signs in, reads chat, answers and bans, in JavaScript, Python and shell."},
+		{Name: "oauth", Label: "Signing in", About: "OAuth 2.1: clients, scopes, endpoints, tokens and the platform's sign-in page."},
 	}},
-	{"Guides", []page{
-		{"moderation", "Moderation", "Bans, mutes, moderators and the log of who did what."},
-		{"chat", "Chat", "Post, delete and list messages; hear new messages live."},
-		{"events", "Events", "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
-		{"webhooks", "Webhooks", "Receive events as signed requests to your own server."},
+	{Label: "Client libraries", Pages: []page{
+		{Name: "clients/typescript", Label: "JavaScript, TypeScript", About: "The client library for Node.js and browsers, with a moderator in twelve steps.", file: "clients/typescript/README.md"},
+		{Name: "clients/python", Label: "Python", About: "The client library for Python, with a moderator in twelve steps.", file: "clients/python/README.md"},
+		{Name: "clients/go", Label: "Go", About: "The client library for Go, over gRPC, with a moderator in twelve steps.", file: "clients/go/README.md"},
 	}},
-	{"Reference", []page{
-		{referenceName, "API reference", "Every operation of the REST API, with a form to try it."},
-		{eventsName, "Event types", "Every type of event, with its payload and an example."},
-		{errorsName, "Errors", "Every error code: what it means, and what to do next."},
-		{"idempotency", "Idempotency keys", "Repeat a change safely when its response was lost."},
-		{"paging", "Paging", "Cursors, limits, and the order of lists."},
-		{"limits", "Limits", "The rate limit, and bounds of requests."},
-		{"contract", "Contract", "Operations with their tokens and scopes, formats, and the bounds of every field."},
-		{"decisions", "Behaviour", "The order of checks, rights, requests, values, channels and the feed."},
+	{Label: "Guides", Pages: []page{
+		{Name: "moderation", Label: "Moderation", About: "Bans, mutes, moderators and the log of who did what."},
+		{Name: "chat", Label: "Chat", About: "Post, delete and list messages; hear new messages live."},
+		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
+		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},
 	}},
-	{"Operate", []page{
-		{"operations", "Operations", "Run, upgrade, configure, monitor and stop the servers."},
-		{"performance", "Performance", "How fast Moderato is, compared with what."},
-		{"architecture", "Architecture", "The path of a request, the transaction of a ban, and how events travel."},
+	{Label: "Reference", Pages: []page{
+		{Name: referenceName, Label: "API reference", About: "Every operation of the REST API, with a form to try it."},
+		{Name: eventsName, Label: "Event types", About: "Every type of event, with its payload and an example."},
+		{Name: errorsName, Label: "Errors", About: "Every error code: what it means, and what to do next."},
+		{Name: "idempotency", Label: "Idempotency keys", About: "Repeat a change safely when its response was lost."},
+		{Name: "paging", Label: "Paging", About: "Cursors, limits, and the order of lists."},
+		{Name: "limits", Label: "Limits", About: "The rate limit, and bounds of requests."},
+		{Name: "contract", Label: "Contract", About: "Operations with their tokens and scopes, formats, and the bounds of every field."},
+		{Name: "decisions", Label: "Behaviour", About: "The order of checks, rights, requests, values, channels and the feed."},
 	}},
+	{Label: "Operate", Pages: []page{
+		{Name: "operations", Label: "Operations", About: "Run, upgrade, configure, monitor and stop the servers."},
+		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
+		{Name: "architecture", Label: "Architecture", About: "The path of a request, the transaction of a ban, and how events travel."},
+	}, isBackground: true},
 }
 
 // pages returns all pages in the order of the navigation.
@@ -76,11 +104,15 @@ func pages() []page {
 	return all
 }
 
-// pageOf returns the page of a Markdown file.
+// isBackground reports whether a page is in such a section.
+func (p page) isBackground() bool {
+	return slices.ContainsFunc(sections, func(s section) bool { return s.isBackground && slices.Contains(s.Pages, p) })
+}
+
+// pageOf returns the page of a Markdown file, which is named by its path in the project.
 func pageOf(file string) (page, bool) {
-	name := strings.TrimSuffix(file, ".md")
 	for _, p := range pages() {
-		if p.Name == name && name != file {
+		if p.source() == file {
 			return p, true
 		}
 	}

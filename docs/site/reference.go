@@ -18,6 +18,17 @@ type reference struct {
 	Prefilled Credentials
 }
 
+// urlMember finds the address of a receiver in the body of a request.
+var urlMember = regexp.MustCompile(`("url": ")[^"]*`)
+
+// Body returns what the console sends at first as the body of a request.
+func (r *reference) Body(example string) string {
+	if r.Prefilled.Receiver == "" {
+		return example
+	}
+	return urlMember.ReplaceAllString(example, "${1}"+r.Prefilled.Receiver)
+}
+
 // group is the operations of one tag.
 type group struct {
 	ID, Label  string
@@ -46,9 +57,9 @@ type operation struct {
 }
 
 type field struct {
-	Name, Type string
-	Required   bool
-	About      template.HTML
+	Name, Type, Example string
+	Required            bool
+	About               template.HTML
 
 	description string
 	choices     []any
@@ -99,7 +110,7 @@ func (d *document) operation(path, method string, o operationObject) operation {
 	for _, p := range o.Parameters {
 		p = d.parameterOf(p)
 		s := d.resolved(p.Schema)
-		f := field{Name: p.Name, Type: d.typeOf(s), Required: p.Required, description: p.Description, choices: s.Enum}
+		f := field{Name: p.Name, Type: d.typeOf(s), Example: p.exampleText(), Required: p.Required, description: p.Description, choices: s.Enum}
 		if p.In == "header" {
 			shown.Headers = append(shown.Headers, f)
 		} else {
@@ -152,6 +163,14 @@ func (o *operation) answer(d *document, status string, r response) {
 	}
 }
 
+// keyHeader is the header of an idempotency key.
+const keyHeader = "Idempotency-Key"
+
+// TakesKey reports whether the operation accepts an idempotency key.
+func (o operation) TakesKey() bool {
+	return slices.ContainsFunc(o.Headers, func(f field) bool { return f.Name == keyHeader })
+}
+
 // StatusText returns the status with its name.
 func (f failure) StatusText() string {
 	var code int
@@ -167,10 +186,10 @@ func indented(example json.RawMessage) string {
 	return text.String()
 }
 
-// describe renders the descriptions, which are Markdown.
-func (r *reference) describe(m *markdown) error {
+// describe renders the descriptions, which are Markdown of a page.
+func (r *reference) describe(m *markdown, file string) error {
 	render := func(source string, to *template.HTML) error {
-		page, err := m.render([]byte(source))
+		page, err := m.render(file, []byte(source))
 		*to = page.html
 		return err
 	}
@@ -215,11 +234,11 @@ const referenceIntroduction = "# API reference\n\n" +
 
 // addReference adds the page of the reference, and its Markdown.
 func (b *builder) addReference(m *markdown, v view, api *reference) error {
-	introduction, err := m.render([]byte(referenceIntroduction))
+	introduction, err := m.render(v.source(), []byte(referenceIntroduction))
 	if err != nil {
 		return err
 	}
-	if err := api.describe(m); err != nil {
+	if err := api.describe(m, v.source()); err != nil {
 		return err
 	}
 	b.addPassages(v.page, introduction.passages)

@@ -42,6 +42,8 @@ type entry struct {
 	Page    string `json:"page"`
 	Heading string `json:"heading,omitempty"`
 	Text    string `json:"text,omitempty"`
+	// IsBackground is true for pages that answer few questions of those who search.
+	IsBackground bool `json:"isBackground,omitempty"`
 }
 
 // view is what the template of a page gets.
@@ -147,11 +149,11 @@ func (b *builder) addAssets() error {
 
 // addPage adds a page, and its Markdown.
 func (b *builder) addPage(m *markdown, v view) error {
-	source, err := docs.Files.ReadFile(v.Name + ".md")
+	source, err := v.read()
 	if err != nil {
 		return err
 	}
-	r, err := m.render(source)
+	r, err := m.render(v.source(), source)
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (b *builder) addPage(m *markdown, v view) error {
 
 func (b *builder) addPassages(p page, all []passage) {
 	for _, found := range all {
-		e := entry{URL: p.URL(), Page: p.Label, Text: found.body}
+		e := entry{URL: p.URL(), Page: p.Label, Text: found.body, IsBackground: p.isBackground()}
 		if found.Level > 1 {
 			e.URL, e.Heading = e.URL+"#"+found.ID, found.Text
 		}

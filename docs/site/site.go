@@ -43,6 +43,8 @@ type Credentials struct {
 	Client, Token string
 	// User is the name of the user of the token.
 	User string
+	// Receiver is the address of a receiver of webhooks that the server may call.
+	Receiver string
 }
 
 // New returns the site. openAPI returns the description of the REST API, and log receives an
@@ -63,12 +65,12 @@ func New(openAPI func() []byte, log *slog.Logger) *Site {
 // demo's. It is called before the first request.
 func (s *Site) Prefill(c Credentials) { s.prefilled = c }
 
-// Has reports whether a request is for the site. At / it serves browsers alone: for other
-// clients nothing is there.
+// Has reports whether a request is for the site. It reads / alone: there is nothing to
+// change.
 func (*Site) Has(r *http.Request) bool {
 	switch path := r.URL.Path; path {
 	case "/":
-		return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+		return r.Method == http.MethodGet || r.Method == http.MethodHead
 	case llmsPaths[0], strings.TrimSuffix(Root, "/"):
 		return true
 	default:

@@ -3,13 +3,16 @@ package site_test
 import (
 	"compress/gzip"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/clients"
 	"github.com/moderato-live/moderato/docs"
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
@@ -38,27 +41,36 @@ func get(t *testing.T, path string, header http.Header) answer {
 
 func TestPagesAreServedAsHTMLAndMarkdown(t *testing.T) {
 	t.Parallel()
-	files, err := docs.Files.ReadDir(".")
+	files, err := fs.Glob(docs.Files, "*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		name, isPage := strings.CutSuffix(file.Name(), ".md")
-		if !isPage {
-			continue
-		}
-		source, err := docs.Files.ReadFile(file.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := get(t, "/docs/"+file.Name(), nil); r.status != http.StatusOK || r.body != string(source) {
-			t.Errorf("/docs/%s is not the file", file.Name())
-		}
-		title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
-		r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)
-		if page := r.body; r.status != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
-			t.Errorf("the page of %s has not the heading %q: the file needs a place in the navigation", file.Name(), title)
-		}
+		wantPage(t, docs.Files, file, strings.TrimSuffix(file, ".md"))
+	}
+	libraries, err := fs.Glob(clients.Files, "*/README.md")
+	if err != nil || len(libraries) != 3 {
+		t.Fatalf("found the READMEs %q: %v", libraries, err)
+	}
+	for _, file := range libraries {
+		wantPage(t, clients.Files, file, "clients/"+path.Dir(file))
+	}
+}
+
+// wantPage checks that a Markdown file is the page with a name, as it is and in HTML.
+func wantPage(t *testing.T, files fs.FS, file, name string) {
+	t.Helper()
+	source, err := fs.ReadFile(files, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := get(t, "/docs/"+name+".md", nil); r.status != http.StatusOK || r.body != string(source) {
+		t.Errorf("/docs/%s.md is not the file", name)
+	}
+	title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
+	r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)
+	if page := r.body; r.status != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
+		t.Errorf("the page of %s has not the heading %q: the file needs a place in the navigation", file, title)
 	}
 }
 
@@ -141,11 +153,11 @@ func TestReferenceStatesTokensOnce(t *testing.T) {
 func TestConsoleOfDemo(t *testing.T) {
 	t.Parallel()
 	demo := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
-	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines"})
+	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines", Receiver: "http://127.0.0.1:1/"})
 	w := httptest.NewRecorder()
 	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
 	page := w.Body.String()
-	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "which is Ines’s"} {
+	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "token of Ines", `<input name="epoch" value="all"`, "&#34;url&#34;: &#34;http://127.0.0.1:1/&#34;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the demo has no %s", want)
 		}
@@ -172,16 +184,14 @@ func TestOtherRequests(t *testing.T) {
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: got %d", w.Code)
 	}
-	for path, want := range map[string]bool{"/": false, "/docs": true, "/docs/a/b": true, "/llms.txt": true, "/docsx": false, "/v1/channels": false, "/x/docs/": false} {
+	for path, want := range map[string]bool{"/": true, "/docs": true, "/docs/a/b": true, "/llms.txt": true, "/docsx": false, "/v1/channels": false, "/x/docs/": false} {
 		if documentation.Has(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)) != want {
 			t.Errorf("Has(%q) is %t", path, !want)
 		}
 	}
-	for method, want := range map[string]bool{http.MethodGet: true, http.MethodPost: false} {
-		browser := httptest.NewRequestWithContext(t.Context(), method, "/", nil)
-		browser.Header.Set("Accept", "text/html,*/*;q=0.8")
-		if documentation.Has(browser) != want {
-			t.Errorf("a browser's %s of /: Has is %t", method, !want)
+	for method, want := range map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: false} {
+		if documentation.Has(httptest.NewRequestWithContext(t.Context(), method, "/", nil)) != want {
+			t.Errorf("%s of /: Has is %t", method, !want)
 		}
 	}
 }

@@ -149,7 +149,8 @@ func (e *Error) IsOurs() bool {
 }
 
 // Text returns the message for a person. If there are several violations, it describes
-// the first, and says how many more there are.
+// the first, and says how many more there are. Two fields that exclude each other count as
+// one.
 func (e *Error) Text() string {
 	switch {
 	case e.Message != "":
@@ -164,14 +165,24 @@ func (e *Error) Text() string {
 	return text
 }
 
+// TogetherPrefix is the prefix of the description of a field that excludes another one, whose
+// name follows.
+const TogetherPrefix = "must not be given together with "
+
 // UnknownPrefix is the prefix of a violation's description that itself names the field,
 // such as "unknown parameter channel_id; did you mean channelId?".
 const UnknownPrefix = "unknown "
 
 func sentence(violations []Violation) string {
-	first := violations[0]
+	first, more := violations[0], len(violations)-1
 	text := first.Field + " " + first.Description
+	other, isExclusive := strings.CutPrefix(first.Description, TogetherPrefix)
 	switch {
+	case isExclusive:
+		text = "Give " + first.Field + " or " + other + ", not both"
+		if more > 0 && strings.HasPrefix(violations[1].Description, TogetherPrefix) {
+			more-- // the other field's violation is the same mistake
+		}
 	case strings.HasPrefix(first.Description, UnknownPrefix):
 		text = first.Description
 	case first.Field != "":
@@ -183,7 +194,7 @@ func sentence(violations []Violation) string {
 	if !strings.HasSuffix(text, "?") {
 		text += "."
 	}
-	switch more := len(violations) - 1; more {
+	switch more {
 	case 0:
 		return text
 	case 1:

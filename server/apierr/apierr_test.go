@@ -155,6 +155,9 @@ func TestErrorText(t *testing.T) {
 	t.Parallel()
 	one := apierr.Violation{Field: "limit", Description: "must be between 1 and 20"}
 	whole := apierr.Violation{Description: "a JSON object is required"}
+	exclude := func(field, other string) apierr.Violation {
+		return apierr.Violation{Field: field, Description: apierr.TogetherPrefix + other}
+	}
 	table := apierr.New(moderatov1.Reason_REASON_INVALID_ARGUMENT).Text()
 	for _, c := range []struct {
 		name string
@@ -165,6 +168,8 @@ func TestErrorText(t *testing.T) {
 		{"one violation", apierr.Invalid(one), "limit must be between 1 and 20."},
 		{"violation without a field", apierr.Invalid(whole), "A JSON object is required."},
 		{"violation of the body", apierr.Invalid(apierr.Violation{Description: "must be a JSON object"}), "The request body must be a JSON object."},
+		{"two fields that exclude each other", apierr.Invalid(exclude("one", "other"), exclude("other", "one")), "Give one or other, not both."},
+		{"such fields and another violation", apierr.Invalid(exclude("one", "other"), exclude("other", "one"), whole), "Give one or other, not both. There is 1 more violation."},
 		{"two violations", apierr.Invalid(one, whole), "limit must be between 1 and 20. There is 1 more violation."},
 		{"three violations", apierr.Invalid(one, whole, whole), "limit must be between 1 and 20. There are 2 more violations."},
 		{

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -51,6 +52,7 @@ type commands struct {
 	} `cmd:"" help:"Keys that seal cursors."`
 	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`
 	Backup     backup     `cmd:"" help:"Copy an SQLite database to a new file. Safe while servers run."`
+	Help       help       `cmd:"" help:"Print the help of a command, such as moderato help token issue."`
 	Fsck       check      `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
 	Version    version    `cmd:"" help:"Print the version."`
 }
@@ -80,7 +82,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 			"streams_per_token":   fmt.Sprint(watch.DefaultStreamsPerToken),
 			"listener_channels":   fmt.Sprint(watch.DefaultMaxChannels),
 			"max_results":         fmt.Sprint(server.DefaultMaxResults),
-			"user_token_lifetime": authn.DefaultLifetimes().User.String(), "app_token_lifetime": authn.DefaultLifetimes().App.String(),
+			"user_token_lifetime": hours(authn.DefaultLifetimes().User), "app_token_lifetime": hours(authn.DefaultLifetimes().App),
 		},
 	)
 	if err != nil {
@@ -93,6 +95,9 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	}
 	return run(parser, args, errs)
 }
+
+// hours returns a duration of whole hours as people write it.
+func hours(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
 // exit is the value of the panic that leaves the parser when kong exits, after --help.
 type exit int
@@ -117,7 +122,7 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 		fmt.Fprintln(errs, "Run moderato --help for what there is.")
 		return 2
 	}
-	if err := ctx.Run(); err != nil && !errors.Is(err, context.Canceled) {
+	if err := ctx.Run(parser); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(errs, "moderato:", err)
 		return 1
 	}

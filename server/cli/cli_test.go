@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,9 +84,25 @@ func TestHelpListsCommandsFlagsAndVariables(t *testing.T) {
 		}
 	}
 	got = process.Run(t, nil, "", "serve", "--help")
-	for _, want := range []string{"--db", "MODERATO_DB", "sqlite:moderato.db", "--rate-limit", "MODERATO_RATE_LIMIT", "1200", "127.0.0.1:9091"} {
+	for _, want := range []string{"--db", "MODERATO_DB", "sqlite:moderato.db", "--rate-limit", "MODERATO_RATE_LIMIT", "1200", "127.0.0.1:9091", "=24h", "moderato.events"} {
 		if !strings.Contains(got.Out, want) {
 			t.Errorf("serve --help does not mention %q:\n%s", want, got.Out)
+		}
+	}
+}
+
+func TestHelpOfCommand(t *testing.T) {
+	for command, option := range map[string][]string{
+		"help": {"--help"}, "help token issue": {"token", "issue", "--help"}, "help help": {"help", "--help"},
+	} {
+		got, want := process.Run(t, nil, "", strings.Fields(command)...), process.Run(t, nil, "", option...)
+		if got != want || got.Code != 0 || !strings.HasPrefix(got.Out, "Usage: moderato ") {
+			t.Errorf("%s: got %+v, want %+v", command, got, want)
+		}
+	}
+	for _, command := range []string{"help ban", "help token ban", "help version x"} {
+		if got := process.Run(t, nil, "", strings.Fields(command)...); got.Code != 1 || got.Out != "" || !strings.Contains(got.Err, "moderato help lists the commands") {
+			t.Errorf("%s: got %+v", command, got)
 		}
 	}
 }
@@ -114,9 +132,13 @@ func TestServeAcceptsOriginsAsBrowsersSendThem(t *testing.T) {
 
 func TestServeReportsAddressInUse(t *testing.T) {
 	p := process.Serve(t, storetest.SQLite(t))
-	got := process.Run(t, nil, "", "serve", "--http-addr="+p.REST, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
+	file := filepath.Join(t.TempDir(), "moderato.db")
+	got := process.Run(t, nil, "", "serve", "--db=sqlite:"+file, "--http-addr="+p.REST, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
 	if got.Code != 1 || !strings.Contains(got.Err, p.REST) || !strings.Contains(got.Err, "--http-addr") {
 		t.Errorf("got %+v", got)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a database was created before the server listened")
 	}
 }
 
@@ -126,15 +148,20 @@ func TestClientsAndTokens(t *testing.T) {
 		if got := process.Run(t, nil, "", "client", "create", process.DBFlag(url), "--id=bot", "--name=A bot"); got.Code != 0 || got.Out != "" {
 			t.Fatalf("client create: %+v", got)
 		}
+		var told string // on standard error
 		token := func(args ...string) string {
 			t.Helper()
 			got := process.Run(t, nil, "", append([]string{"token", "issue", process.DBFlag(url)}, args...)...)
+			told = got.Err
 			if got.Code != 0 || !regexp.MustCompile(`^md[uas]_[0-9A-Za-z]{36}\n$`).MatchString(got.Out) {
 				t.Fatalf("token issue %v: %+v", args, got)
 			}
 			return strings.TrimSpace(got.Out)
 		}
 		user := token("--client=bot", "--user="+servertest.Owner.String(), "--scope=users.read", "--scope=channel.moderate")
+		if want := "user token of Inês Carvalho (Ines), client bot\n"; told != want {
+			t.Errorf("token issue tells %q, want %q", told, want)
+		}
 		app := token("--client=bot", "--app", "--ttl=1h")
 		token("--client="+servertest.ChatServer, "--service")
 

@@ -65,6 +65,9 @@ func candidates(app *kong.Application, words []string) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
 	}
+	if words[0] == "help" && len(words) > 1 {
+		words = words[1:] // the words of a command follow
+	}
 	line := commandLine{node: app.Node}
 	for _, word := range words[:len(words)-1] {
 		line.read(word)

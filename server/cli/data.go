@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 type migrate struct{ database }
@@ -120,9 +121,9 @@ func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 
 // lifetimes holds the flags for the lifetimes of tokens.
 type lifetimes struct {
-	UserTokenLifetime    time.Duration `help:"Default lifetime of user tokens." default:"${user_token_lifetime}" env:"MODERATO_USER_TOKEN_LIFETIME" placeholder:"DURATION"`
-	AppTokenLifetime     time.Duration `help:"Default lifetime of app tokens." default:"${app_token_lifetime}" env:"MODERATO_APP_TOKEN_LIFETIME" placeholder:"DURATION"`
-	ServiceTokenLifetime time.Duration `help:"Default lifetime of service tokens; 0 is until revoked." default:"0s" env:"MODERATO_SERVICE_TOKEN_LIFETIME" placeholder:"DURATION"`
+	UserTokenLifetime    time.Duration `help:"Default lifetime of user tokens." default:"${user_token_lifetime}" env:"MODERATO_USER_TOKEN_LIFETIME"`
+	AppTokenLifetime     time.Duration `help:"Default lifetime of app tokens." default:"${app_token_lifetime}" env:"MODERATO_APP_TOKEN_LIFETIME"`
+	ServiceTokenLifetime time.Duration `help:"Default lifetime of service tokens; 0 is until revoked." default:"0s" env:"MODERATO_SERVICE_TOKEN_LIFETIME"`
 }
 
 // Validate rejects lifetimes that no token can have.
@@ -183,7 +184,21 @@ func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
 		return inWords("issue token", err)
 	}
 	fmt.Fprintln(s.out, issued.Text)
+	c.tellHolder(ctx, s.err, db, token)
 	return nil
+}
+
+// tellHolder writes whose token it is to standard error, because an id tells people nothing.
+func (c *tokenIssue) tellHolder(ctx context.Context, w io.Writer, db *store.Store, token authn.NewToken) {
+	holder := "client " + c.Client
+	if token.Kind == authn.User {
+		user, err := users.Get(ctx, db.Read.User, token.UserID)
+		if err != nil {
+			return // the token is issued all the same
+		}
+		holder = fmt.Sprintf("%s (%s), %s", user.DisplayName, user.Username, holder)
+	}
+	fmt.Fprintf(w, "%s token of %s\n", token.Kind, holder)
 }
 
 type tokenRevoke struct {

@@ -73,6 +73,8 @@ func testProgram(t *testing.T, d *demoSite, b *bot) {
 	d.untilBanned(t, cast.Viewer) // the bot may be connecting, with a new token, when the commands run
 	d.readAnswer(t)
 	b.until(t, "channel.ban.*"+cast.Viewer.ID.String())
+	d.liftBan(t)
+	b.until(t, "channel.unban.*"+cast.Viewer.ID.String())
 
 	d.ban(t, d.users[0])
 	cursor := d.listen(t, "", `^id: (\S+)`)
@@ -227,13 +229,28 @@ func (d *demoSite) tryBot(t *testing.T) {
 // readAnswer runs the commands of the document that list the bot's answer.
 func (d *demoSite) readAnswer(t *testing.T) {
 	t.Helper()
-	owner := demo.People().Owner.ID.String()
-	commands := "channel=" + owner + "\n" + block(t, "docs/getting-started.md: Try the bot/2")
+	d.wantPrinted(t, `"senderId":"`+demo.People().Owner.ID.String()+`","message":"Hello, `, "Try the bot/2")
+}
+
+// liftBan runs the commands of the document that lift the viewer's ban.
+func (d *demoSite) liftBan(t *testing.T) {
+	t.Helper()
+	d.wantPrinted(t, `"unbannedUserId":"`+demo.People().Viewer.ID.String()+`"`, "Try the bot/2", "Lift the ban/1")
+}
+
+// wantPrinted runs blocks of the document in one terminal, and checks what they print.
+func (d *demoSite) wantPrinted(t *testing.T, want string, names ...string) {
+	t.Helper()
+	cast := demo.People()
+	commands := "channel=" + cast.Owner.ID.String() + " viewer=" + cast.Viewer.ID.String() + "\n"
+	for _, name := range names {
+		commands += block(t, "docs/getting-started.md: "+name)
+	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(commands, server.DefaultHTTPAddr, d.REST))
 	cmd.Dir = d.directory
 	out, err := cmd.CombinedOutput()
-	if answer := `"senderId":"` + owner + `","message":"Hello, `; err != nil || !strings.Contains(string(out), answer) {
-		t.Errorf("the commands print %s (%v), without %s", out, err, answer)
+	if err != nil || !strings.Contains(string(out), want) {
+		t.Errorf("the commands print %s (%v), without %s", out, err, want)
 	}
 }
 

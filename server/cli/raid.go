@@ -155,11 +155,15 @@ func (c *demoRaid) issueToken(ctx context.Context) (string, error) {
 
 // writeSummary prints what was done, and the command that finds the raiders.
 func (c *demoRaid) writeSummary(w io.Writer, result raid.Result, took time.Duration) {
-	fmt.Fprintf(w, "%d accounts followed the channel and posted %d messages in %.1f s. Each message contains %q, most in a disguise.\n",
-		c.Raiders, result.Posted, took.Seconds(), raid.Phrase)
+	fmt.Fprintf(w, "%d accounts followed the channel and posted %d messages in %.1f s.\n", c.Raiders, result.Posted, took.Seconds())
 	if result.Refused > 0 {
 		fmt.Fprintf(w, "%d of the accounts were banned or muted before they had posted all their messages.\n", result.Refused)
 	}
+	if result.Posted == 0 {
+		fmt.Fprintln(w, "So no message is left to sweep: the sweep of an earlier raid bans those who post its phrase during its afterglow.")
+		return
+	}
+	fmt.Fprintf(w, "Each message contains %q, most in a disguise.\n", raid.Phrase)
 	within := min((took + sweepWindow).Truncate(time.Minute), time.Hour) // the longest that a sweep allows
 	address := strings.TrimSuffix(c.Server, "/")
 	fmt.Fprintf(w, `

@@ -59,7 +59,7 @@ func TestDocumentedRaidDrill(t *testing.T) {
 		"60 accounts followed the channel and posted 120 messages",
 		`"matched":60`, `"sample":[{`, "gems",
 		`"status":"COMPLETE"`, `"banned":60`,
-		"posted 0 messages", "20 of the accounts were banned or muted",
+		"posted 0 messages", "20 of the accounts were banned or muted", "no message is left to sweep",
 		`"bannedCount":80,"stillBannedCount":80`,
 		`"type":"channel.ban"`, `"cause":"batch"`, `"evidence":[{"messageId":"`, `"text":"`, `"messageId":"`, `"text":"`,
 		`}],"pagination":{"cursor":""}`,

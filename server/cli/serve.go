@@ -42,8 +42,8 @@ type serve struct {
 	CORSOrigins         []origin      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
 	NATSURL             string        `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
 	NATSCreds           string        `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
-	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM" placeholder:"NAME"`
-	NATSSubject         string        `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT" placeholder:"SUBJECT"`
+	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
+	NATSSubject         string        `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
 	DrainDelay          time.Duration `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	DisableCoalescing   bool          `help:"Send each read to the database server separately, instead of coalescing concurrent reads of the same kind." env:"MODERATO_DISABLE_COALESCING"`
 	WebhookAllowPrivate bool          `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
@@ -136,7 +136,10 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		return fmt.Errorf("load the demo: %w", err)
 	}
 	cast := demo.People()
-	srv.Docs.Prefill(site.Credentials{Client: cast.Client, Token: tokens.Owner, User: cast.Owner.DisplayName})
+	srv.Docs.Prefill(site.Credentials{
+		Client: cast.Client, Token: tokens.Owner, User: cast.Owner.DisplayName,
+		Receiver: "http://127.0.0.1:9999/", // where the receivers of docs/webhooks.md listen
+	})
 	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
 	return srv.Serve(ctx)
 }

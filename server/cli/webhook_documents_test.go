@@ -109,7 +109,7 @@ func testWebhookCommands(t *testing.T, w *workplace, r documentedReceiver) {
 	receiver := listen(t, w.command(t, block(t, "docs/webhooks.md: "+r.heading+"/2")))
 	receiver.until(t, "Receiving at http://"+address+"/")
 
-	user.run(t, block(t, "docs/webhooks.md: A first delivery/2"))
+	user.run(t, block(t, "docs/webhooks.md: The delivery/1"))
 	receiver.until(t, `channel.ban {"channelId":`)
 	testVerification(t, "http://"+address+"/", answer.Data.Secret)
 
@@ -118,9 +118,9 @@ func testWebhookCommands(t *testing.T, w *workplace, r documentedReceiver) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the deliveries are %s", deliveries)
 		}
-		deliveries = user.run(t, block(t, "docs/webhooks.md: A first delivery/3"))
+		deliveries = user.run(t, block(t, "docs/webhooks.md: The delivery/2"))
 	}
-	if out := user.run(t, block(t, "docs/webhooks.md: A first delivery/4")); !strings.Contains(out, `{"success":true,"message":"success"}`) {
+	if out := user.run(t, block(t, "docs/webhooks.md: The delivery/3")); !strings.Contains(out, `{"success":true,"message":"success"}`) {
 		t.Errorf("the webhook is not deleted: %s", out)
 	}
 	receiver.signal(syscall.SIGKILL)

@@ -57,7 +57,7 @@ func (s *Service) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (
 	case req.GetUserId() == "" && req.GetUsername() == "":
 		f.Add("userId", "is required, or username instead")
 	case req.GetUserId() != "" && req.GetUsername() != "":
-		f.Add("userId", "must not be given together with username")
+		f.Add("userId", apierr.TogetherPrefix+"username")
 	case req.GetUsername() != "":
 		f.Identifier("username", req.GetUsername())
 	}

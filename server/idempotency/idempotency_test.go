@@ -123,18 +123,30 @@ func TestUnusableKeyIsRefused(t *testing.T) {
 			r.Header["Idempotency-Key"] = keys
 			return s.Do(t, r)
 		}
-		const field = `"field":"idempotency-key","description":"must be given once, with 1 to 255 visible ASCII characters"`
-		for _, keys := range [][]string{{""}, {strings.Repeat("k", 256)}, {"a b"}, {"é"}, {"a\tb"}, {"a", "a"}, {"a", "b"}} {
-			got := send(owner, keys...)
-			if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, field) {
-				t.Errorf("%q: got %d %s", keys, got.Status, got.Body)
+		const invisible = "must consist of visible ASCII characters, without spaces, but character "
+		for _, c := range []struct {
+			description string
+			keys        []string
+		}{
+			{"must not be empty", []string{""}},
+			{"has 256 characters, but must have at most 255", []string{strings.Repeat("k", 256)}},
+			{invisible + "2 is none", []string{"a b"}},
+			{invisible + "1 is none", []string{"é"}},
+			{invisible + "3 is none", []string{"ab\tc"}},
+			{"must be given once, but is given 2 times", []string{"a", "a"}},
+			{"must be given once, but is given 2 times", []string{"a", "b"}},
+		} {
+			got := send(owner, c.keys...)
+			want := `"field":"idempotency-key","description":"` + c.description + `"`
+			if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, want) {
+				t.Errorf("%q: got %d %s, want %s", c.keys, got.Status, got.Body, want)
 			}
 		}
 		for _, key := range []string{"", "a b", strings.Repeat("k", 256)} {
 			c := mute(t, s, servertest.Raider)
 			c.key = key
 			got := c.overGRPC(t, s)
-			if got.reason != "INVALID_ARGUMENT" || !strings.Contains(got.err.Error(), "idempotency-key must be given once") {
+			if got.reason != "INVALID_ARGUMENT" || !strings.Contains(got.err.Error(), "idempotency-key ") {
 				t.Errorf("%q over gRPC: got %v", key, got.err)
 			}
 		}

@@ -21,12 +21,21 @@ import (
 // parse returns the idempotency key that a caller sent.
 func parse(sent []string) (string, error) {
 	invisible := func(r rune) bool { return r < '!' || r > '~' }
-	if len(sent) != 1 || sent[0] == "" || len(sent[0]) > maxKeyLength || strings.ContainsFunc(sent[0], invisible) {
-		return "", apierr.Invalid(apierr.Violation{
-			Field: MetadataKey, Description: fmt.Sprintf("must be given once, with 1 to %d visible ASCII characters", maxKeyLength),
-		})
+	description := ""
+	switch {
+	case len(sent) != 1:
+		description = fmt.Sprintf("must be given once, but is given %d times", len(sent))
+	case sent[0] == "":
+		description = "must not be empty"
+	case len(sent[0]) > maxKeyLength:
+		description = fmt.Sprintf("has %d characters, but must have at most %d", len(sent[0]), maxKeyLength)
+	case strings.ContainsFunc(sent[0], invisible):
+		at := strings.IndexFunc(sent[0], invisible) + 1 // what is before it is ASCII
+		description = fmt.Sprintf("must consist of visible ASCII characters, without spaces, but character %d is none", at)
+	default:
+		return sent[0], nil
 	}
-	return sent[0], nil
+	return "", apierr.Invalid(apierr.Violation{Field: MetadataKey, Description: description})
 }
 
 // secrets is what is derived from an idempotency key, the client, the user and the method.

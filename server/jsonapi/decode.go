@@ -71,7 +71,7 @@ func (d *decoder) leave()       { d.path = d.path[:len(d.path)-1] }
 // document reads the whole text.
 func (d *decoder) document(m protoreflect.Message) error {
 	if at := invalidUTF8(d.data); at >= 0 {
-		return &syntaxError{description: descUnicode, at: at}
+		return &syntaxError{description: descUnicode, before: d.data[:at]}
 	}
 	if d.atEnd() {
 		return errors.New(descEmpty)

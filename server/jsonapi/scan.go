@@ -16,13 +16,15 @@ const maxDepth = 32
 // ends the decoding.
 type syntaxError struct {
 	description string
-	at          int // offset in the text
+	before      []byte // the text up to the error, which is valid UTF-8
 }
 
-// Error returns the description and the position. It counts bytes from 1, as people and
-// editors do.
+// Error returns the description and the position. It counts lines and characters from 1, as
+// people and editors do.
 func (e *syntaxError) Error() string {
-	return e.description + " (at byte " + strconv.Itoa(e.at+1) + ")"
+	line := bytes.Count(e.before, []byte("\n")) + 1
+	column := utf8.RuneCount(e.before[bytes.LastIndexByte(e.before, '\n')+1:]) + 1
+	return e.description + " (line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column) + ")"
 }
 
 // scanner reads JSON as defined by RFC 8259. Its errors are of type *syntaxError.
@@ -33,7 +35,7 @@ type scanner struct {
 }
 
 func (s *scanner) fail(description string) error {
-	return &syntaxError{description: description, at: s.pos}
+	return &syntaxError{description: description, before: s.data[:s.pos]}
 }
 
 // atEnd reports whether only white space is left. It consumes the white space.
@@ -183,7 +185,7 @@ func (s *scanner) escape() (rune, error) {
 		return r, err
 	}
 	// Text that is not Unicode cannot be stored or sent.
-	lone := &syntaxError{description: descUnicode, at: begin}
+	lone := &syntaxError{description: descUnicode, before: s.data[:begin]}
 	if !bytes.HasPrefix(s.data[s.pos:], []byte(`\u`)) {
 		return 0, lone
 	}

@@ -2,6 +2,7 @@ package moderation
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -43,6 +44,10 @@ func parseBatch(req *moderatov1.BanUsersRequest) (*batchRequest, error) {
 	if f.Count("users", len(req.GetUsers())) {
 		r.targets = make([]users.Key, len(req.GetUsers()))
 		for i, user := range req.GetUsers() {
+			if user.GetUserId() == "" && user.GetUsername() == "" {
+				f.Add(fmt.Sprintf("users[%d]", i), "must be an object with userId or username")
+				continue
+			}
 			element := f.Element("users", i, user)
 			r.targets[i] = parseTarget(element, "userId", user.GetUserId(), "username", user.GetUsername())
 			f.Include(element)

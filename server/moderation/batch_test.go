@@ -121,7 +121,7 @@ func TestInvalidBatches(t *testing.T) {
 			{"POST", `"users":[]`, `"field":"users"`},
 			{"POST", `"reason":"x"`, `"field":"users"`},
 			{"POST", targets(many...), `"field":"users"`},
-			{"POST", `"users":[{}]`, `"field":"users[0].userId"`},
+			{"POST", `"users":[{}]`, `"field":"users[0]","description":"must be an object with userId or username"`},
 			{"POST", `"users":[{` + user + `},{` + user + `,"username":"x"}]`, `"field":"users[1].userId"`},
 			{"POST", `"users":[{"username":"a b"}]`, `"field":"users[0].username"`},
 			{"POST", `"users":[{"userId":"x"}]`, `"field":"users[0].userId"`},

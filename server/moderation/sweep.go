@@ -80,8 +80,7 @@ func (q *conditions) parseText(f *validate.Fields, req *moderatov1.PreviewSweepR
 	var err error
 	switch {
 	case req.Phrase != nil && req.Pattern != nil:
-		f.Add("phrase", "must not be given together with pattern")
-		f.Add("pattern", "must not be given together with phrase")
+		f.Exclude("phrase", "pattern")
 	case req.Phrase != nil:
 		q.phrase = req.GetPhrase()
 		if q.matcher, err = textmatch.Phrase(q.phrase); err != nil {

@@ -18,8 +18,7 @@ func parseTarget(f *validate.Fields, idField, id, nameField, name string) users.
 	case id == "" && name == "":
 		f.Add(idField, "is required, or "+nameField+" instead")
 	case id != "" && name != "":
-		f.Add(idField, "must not be given together with "+nameField)
-		f.Add(nameField, "must not be given together with "+idField)
+		f.Exclude(idField, nameField)
 	case id != "":
 		return users.Key{ID: f.UUID(idField, id)}
 	default:

@@ -92,14 +92,15 @@ var conditions = map[string]errorCondition{
 		"The user has not granted the scope {requiredScope} to this client: ask the user to sign in to it and to approve the scope.", ""},
 	"NOT_CHANNEL_OWNER": {403, codes.PermissionDenied, "Only the owner of the channel may do this: use a token of the owner.", ""},
 	"NOT_CHANNEL_MODERATOR": {403, codes.PermissionDenied,
-		"Only the owner of the channel or one of its moderators may do this: ask the owner to add the user as a moderator.", ""},
+		"Only the owner of the channel or one of its moderators may do this. The owner adds a moderator with POST /v1/moderation/moderators.", ""},
 	"NOT_SELF":          {403, codes.PermissionDenied, "A user token may read only its own user's data here: name the user of the token, or use an app token.", ""},
 	"INVALID_ARGUMENT":  {400, codes.InvalidArgument, "(by violation)", ""},
 	"CHANNEL_NOT_FOUND": {400, codes.InvalidArgument, "There is no channel with this id; the id of a channel is the user id of its owner.", ""},
 	"USER_NOT_FOUND":    {400, codes.InvalidArgument, "There is no such user; check the id or the username.", ""},
 	"TARGET_IS_CHANNEL": {400, codes.InvalidArgument, "The operation does not apply to the owner of the channel; name another user.", ""},
 	"RESULT_TOO_LARGE":  {400, codes.InvalidArgument, "The list is too long to be returned at once; request it in pages, with limit and cursor.", ""},
-	"NOT_BANNED":        {404, codes.NotFound, "The user is not banned in this channel.", ""},
+	"NOT_BANNED": {404, codes.NotFound,
+		"The user is not banned in this channel, so nothing needs to be done; GET /v1/channels/banned-users lists who is banned.", ""},
 	"MUTE_ACTIVE": {409, codes.AlreadyExists,
 		"The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute.", ""},
 }
@@ -115,8 +116,11 @@ type refusal struct {
 // message returns the text for humans, which names the first violation.
 func (w refusal) message() string {
 	if len(w.violations) > 0 {
-		text := w.violations[0][0] + " " + w.violations[0][1] + "."
-		switch more := len(w.violations) - 1; more {
+		text, more := w.violations[0][0]+" "+w.violations[0][1]+".", len(w.violations)-1
+		if other, ok := strings.CutPrefix(w.violations[0][1], "must not be given together with "); ok {
+			text, more = "Give "+w.violations[0][0]+" or "+other+", not both.", more-1 // the other field's violation
+		}
+		switch more {
 		case 0:
 			return text
 		case 1:

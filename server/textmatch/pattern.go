@@ -26,7 +26,7 @@ const (
 // that is too long ErrTooLong.
 var (
 	ErrTooComplex = errors.New("is too complex: use fewer alternatives, or * and + instead of counts")
-	ErrMatchesAll = errors.New("matches every message")
+	ErrMatchesAll = errors.New("must not match an empty text, as .* does, because it would match every message: use + instead of *, or add what the messages contain")
 )
 
 // SyntaxError describes why a pattern is not a regular expression.
@@ -42,10 +42,14 @@ type SyntaxError struct {
 
 // Error describes the problem in the form that follows the name of a field.
 func (e *SyntaxError) Error() string {
-	if e.Position == 0 {
-		return fmt.Sprintf("does not compile: %s: %s", e.Problem, e.Part)
+	switch {
+	case e.Part == "":
+		return "does not compile: " + e.Problem
+	case e.Position == 0:
+		return fmt.Sprintf("does not compile, “%s”: %s", e.Part, e.Problem)
+	default:
+		return fmt.Sprintf("does not compile at character %d, “%s”: %s", e.Position, e.Part, e.Problem)
 	}
-	return fmt.Sprintf("does not compile at character %d: %s: %s", e.Position, e.Problem, e.Part)
 }
 
 // Pattern returns a Matcher for messages that contain what an RE2 regular expression

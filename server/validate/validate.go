@@ -67,6 +67,12 @@ func (f *Fields) Add(field, description string) {
 	}
 }
 
+// Exclude adds the violations of two fields of which a request may have one.
+func (f *Fields) Exclude(one, other string) {
+	f.Add(one, apierr.TogetherPrefix+other)
+	f.Add(other, apierr.TogetherPrefix+one)
+}
+
 // AtMost reports whether a list is no longer than its bound, and adds a violation if it has
 // more. A caller checks the length of a list before the values, and does not read the
 // values of a list that is too long.

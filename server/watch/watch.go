@@ -280,7 +280,7 @@ func told(err error) error {
 	case errors.Is(err, apierr.ErrStopping):
 		return &apierr.Error{
 			Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err,
-			Message: "The server stops. Connect again, and go on from the last id or cursor.",
+			Message: "The server is shutting down. Connect again, and resume after the last id or cursor that you received.",
 		}
 	}
 	return err

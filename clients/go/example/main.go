@@ -132,19 +132,14 @@ func run(ctx context.Context, rest, grpc string, out io.Writer) error {
 		return err
 	}
 
-	// 12. Refresh the token, and revoke what the user granted: the token ends.
+	// 12. Refresh the token, and sign out. That ends the tokens of this sign-in, and no others.
+	// Users.RevokeGrant would end every token that the client has for the user, also those that
+	// make run printed.
 	refreshed, err := conf.TokenSource(ctx, &oauth2.Token{RefreshToken: token.RefreshToken}).Token()
 	if err != nil {
 		return err
 	}
-	last, err := moderato.New(moderato.Config{
-		Address: grpc, Plaintext: true, ClientID: conf.ClientID, Tokens: moderato.StaticToken(refreshed.AccessToken),
-	})
-	if err != nil {
-		return err
-	}
-	defer last.Close()
-	if _, err := last.Users.RevokeGrant(ctx, &moderatov1.RevokeGrantRequest{ClientId: conf.ClientID}); err != nil {
+	if err := moderato.SignOut(ctx, conf, refreshed); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "Signed out")

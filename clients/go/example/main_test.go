@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ func TestExample(t *testing.T) {
 	t.Parallel()
 	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
 	cast := demo.People()
-	token := regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(p.Printed())[1]
+	token := p.DemoToken(t, "moderator")
 	banned := process.Run(t, []string{"MODERATO_CLIENT=" + cast.Client, "MODERATO_TOKEN=" + token}, "", "api", "POST", "/v1/moderation/ban",
 		"--server=http://"+p.REST, "-f", "channelId="+cast.Owner.ID.String(), "-f", "banUsername="+cast.Raider.Username)
 	if banned.Code != 0 {
@@ -35,6 +34,7 @@ func TestExample(t *testing.T) {
 	for range 2 {
 		testRun(t, p)
 	}
+	p.WantDemoToken(t)
 }
 
 // testRun runs the program once.

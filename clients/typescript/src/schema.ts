@@ -3215,7 +3215,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The user: a UUID in upper or lower case. With a user token, it must be the token's own user.
-                 * @example 0b6f0003-0000-4000-8000-00000000000c
+                 * @example b6dfc78a-4c2e-414d-9551-5b945537bab4
                  */
                 userId: string;
                 /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
@@ -3251,7 +3251,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
@@ -3293,8 +3293,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "userId": "0b6f0003-0000-4000-8000-00000000000c"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
                  *     }
                  */
                 "application/json": components["schemas"]["AddModeratorRequest"];
@@ -3327,8 +3327,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "userId": "0b6f0003-0000-4000-8000-00000000000c"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
                  *     }
                  */
                 "application/json": components["schemas"]["RemoveModeratorRequest"];
@@ -3361,7 +3361,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "banUsername": "LootGoblin77"
                  *     }
                  */
@@ -3396,7 +3396,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "banUsername": "LootGoblin77"
                  *     }
                  */
@@ -3430,8 +3430,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "mutedUserId": "0b6f0004-0000-4000-8000-00000000000d"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "mutedUserId": "74875a41-e1a1-482d-8dc6-37d4afe8a4b6"
                  *     }
                  */
                 "application/json": components["schemas"]["MuteUserRequest"];
@@ -3465,8 +3465,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "mutedUserId": "0b6f0004-0000-4000-8000-00000000000d"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "mutedUserId": "74875a41-e1a1-482d-8dc6-37d4afe8a4b6"
                  *     }
                  */
                 "application/json": components["schemas"]["RemoveMuteRequest"];
@@ -3493,7 +3493,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The `pagination.cursor` of the previous page; empty for the first page. */
@@ -3534,7 +3534,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "users": [
                  *         {
                  *           "username": "amara.okafor"
@@ -3573,7 +3573,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "batchId": "019aa123-4c00-7f60-8a51-3c9d0e7b2f14"
                  *     }
                  */
@@ -3608,9 +3608,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "phrase": "free sub",
-                 *       "withinSeconds": 300
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "phrase": "free gems",
+                 *       "withinSeconds": 600
                  *     }
                  */
                 "application/json": components["schemas"]["PreviewSweepRequest"];
@@ -3644,7 +3644,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD"
                  *     }
                  */
@@ -3679,9 +3679,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "moderatorId": "0b6f0002-0000-4000-8000-00000000000b",
-                 *       "since": "2026-11-20T12:10:00.000Z"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "moderatorId": "8cef16b6-62f4-450c-b4ca-8466819aa8c9",
+                 *       "since": "2026-11-20T12:10:00.000Z",
+                 *       "dryRun": true
                  *     }
                  */
                 "application/json": components["schemas"]["RevertModeratorRequest"];
@@ -3709,12 +3710,15 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The user: a UUID in upper or lower case. */
                 userId?: string;
-                /** @description The user's username in any letter case. White space around the name, and one `@` before it, are ignored. */
+                /**
+                 * @description The user's username in any letter case. White space around the name, and one `@` before it, are ignored.
+                 * @example amara.okafor
+                 */
                 username?: string;
             };
             header?: never;
@@ -3744,7 +3748,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description Returns only entries about this user: a UUID in upper or lower case. An unknown user has no entries. */
@@ -3821,7 +3825,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel that was raided: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The `pagination.cursor` of the previous page; empty for the first page. */
@@ -4079,8 +4083,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "userId": "0b6f0003-0000-4000-8000-00000000000c"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
                  *     }
                  */
                 "application/json": components["schemas"]["AddVipRequest"];
@@ -4114,8 +4118,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "userId": "0b6f0003-0000-4000-8000-00000000000c"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
                  *     }
                  */
                 "application/json": components["schemas"]["RemoveVipRequest"];
@@ -4214,8 +4218,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "userId": "0b6f0003-0000-4000-8000-00000000000c"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
                  *     }
                  */
                 "application/json": components["schemas"]["AddOgRequest"];
@@ -4249,8 +4253,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "userId": "0b6f0003-0000-4000-8000-00000000000c"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
                  *     }
                  */
                 "application/json": components["schemas"]["RemoveOgRequest"];
@@ -4350,7 +4354,7 @@ export interface operations {
                 epoch: string;
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
@@ -4386,7 +4390,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The `pagination.cursor` of the previous page; empty for the first page. */
@@ -4423,7 +4427,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description The `pagination.cursor` of the previous page; empty for the first page. */
@@ -4558,7 +4562,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "url": "https://hooks.example.com/moderato"
+                 *       "url": "https://hooks.example.com/moderato",
+                 *       "type": [
+                 *         "channel.ban"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["CreateWebhookRequest"];
@@ -4781,7 +4788,12 @@ export interface operations {
             query?: {
                 /** @description The ids of users: UUIDs in upper or lower case. */
                 "userId[]"?: string[];
-                /** @description The usernames of users, in any letter case. White space around a name, and one `@` before it, are ignored. */
+                /**
+                 * @description The usernames of users, in any letter case. White space around a name, and one `@` before it, are ignored.
+                 * @example [
+                 *       "amara.okafor"
+                 *     ]
+                 */
                 "username[]"?: string[];
             };
             header?: never;
@@ -4901,7 +4913,7 @@ export interface operations {
             query: {
                 /**
                  * @description Required. The channel: a UUID in upper or lower case.
-                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
                 /** @description Returns only messages of this user: a UUID in upper or lower case. An unknown user has no messages. */
@@ -4944,7 +4956,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "message": "Welcome to the stream!"
                  *     }
                  */
@@ -4979,7 +4991,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
                  *       "messageId": "0b6f00a1-0000-4000-8000-00000000000a"
                  *     }
                  */
@@ -5013,7 +5025,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a"
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
                  *     }
                  */
                 "application/json": components["schemas"]["ClearChatRequest"];
@@ -5081,7 +5093,7 @@ export interface operations {
                  *       "type": "channel.ban",
                  *       "version": "1",
                  *       "condition": {
-                 *         "channelId": "0b6f0001-0000-4000-8000-00000000000a"
+                 *         "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
                  *       },
                  *       "sessionId": "019aa123-4c00-7b22-8e3d-71f0a9c4d6e5"
                  *     }

@@ -68,7 +68,7 @@ function rank(passage, title, words) {
 }
 
 // find returns the passages that have all words, the best first: words in a title count
-// more than words in the text.
+// more than words in the text, and pages for operators less than others.
 function find(passages, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
@@ -85,6 +85,7 @@ function find(passages, query) {
       else if (text.includes(word)) score += 1
       else { score = -1; break }
     }
+    if (passage.isBackground) score /= 10
     if (score >= 0) found.push({ passage, score })
   }
   return found.sort((a, b) => b.score - a.score).slice(0, 12).map(({ passage }) => passage)
@@ -162,14 +163,20 @@ function startSearch(box) {
   })
 }
 
+// startCopy lets a button copy a text, and say so for a while.
+function startCopy(button, text) {
+  const label = button.textContent
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(text())
+    button.textContent = 'Copied'
+    setTimeout(() => { button.textContent = label }, 1500)
+  })
+}
+
 function addCopyButtons() {
   for (const pre of document.querySelectorAll('article pre')) {
     const button = element('button', { type: 'button', className: 'copy', textContent: 'Copy' })
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(pre.innerText)
-      button.textContent = 'Copied'
-      setTimeout(() => { button.textContent = 'Copy' }, 1500)
-    })
+    startCopy(button, () => pre.innerText)
     const box = element('div', { className: 'code' })
     pre.replaceWith(box)
     box.append(pre, button)
@@ -233,16 +240,35 @@ function startCredentials(form) {
   check()
 }
 
-const send = (method, path, body) => fetch(path, {
-  method, body,
-  headers: {
-    ...credentials.token && { authorization: `Bearer ${credentials.token}` }, ...credentials.client && { 'client-id': credentials.client },
-    ...body !== undefined && { 'content-type': 'application/json' },
-  },
+// headersOf returns the headers of a request.
+const headersOf = (body, key) => ({
+  ...credentials.token && { authorization: `Bearer ${credentials.token}` }, ...credentials.client && { 'client-id': credentials.client },
+  ...body !== undefined && { 'content-type': 'application/json' }, ...key && { 'idempotency-key': key },
 })
 
-// readCredentials shows whose the token is. The channel of the user, or one that the user
-// moderates, then replaces the channel of the examples.
+const send = (method, path, body, key) => fetch(path, { method, body, headers: headersOf(body, key) })
+
+// curl returns a request as a command.
+function curl(method, path, body, key) {
+  const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`
+  const headers = Object.entries(headersOf(body, key)).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`)
+  return ['curl -sS', method === 'GET' ? '' : `-X ${method}`, quote(location.origin + path), ...headers, body === undefined ? '' : `-d ${quote(body)}`]
+    .filter(Boolean).join(' ')
+}
+
+// requestOf returns what a form sends: the method, the path, the body and the idempotency key.
+function requestOf(form) {
+  const query = new URLSearchParams()
+  for (const input of form.querySelectorAll('.query input')) {
+    const values = input.name.endsWith('[]') ? input.value.split(',') : [input.value]
+    for (const value of values.map((v) => v.trim()).filter(Boolean)) query.append(input.name, value)
+  }
+  const path = form.dataset.path + (query.size ? `?${query}` : '')
+  return [form.dataset.method, path, form.elements.body?.value, form.elements['idempotency-key']?.value.trim()]
+}
+
+// readCredentials shows whose the token is. The user and the channel of the user, or one that
+// the user moderates, then replace those of the examples.
 async function readCredentials(form) {
   const identity = form.querySelector('.identity')
   credentials = { client: form.elements.client.value.trim(), token: form.elements.token.value.trim() }
@@ -258,33 +284,35 @@ async function readCredentials(form) {
     return
   }
   const moderated = await (await send('GET', `/v1/moderation/channels?userId=${profile.data.userId}`)).json()
-  useChannel(profile.data.channelId || moderated.data?.[0]?.uuid)
+  useCaller(profile.data.userId, profile.data.channelId || moderated.data?.[0]?.uuid)
   identity.textContent = `Requests are sent as ${profile.data.displayName}.`
 }
 
-function useChannel(channel) {
-  if (!channel) return
+// useCaller replaces the channel of the examples, and the user whom a query must name: a user
+// may ask for nobody else. It keeps what was entered.
+function useCaller(user, channel) {
   for (const form of document.querySelectorAll('form.call')) {
-    const input = form.elements.channelId, body = form.elements.body
-    if (input && !input.value) input.value = channel
-    if (body) body.value = body.value.replace(/("channelId": ")[^"]*"/, `$1${channel}"`)
+    for (const [name, value] of [['userId', user], ['channelId', channel]]) {
+      const input = form.elements[name]
+      if (!value || !input || !(input.defaultValue || name === 'channelId')) continue
+      if (input.value === input.defaultValue || input.value === input.dataset.caller) input.value = value
+      input.dataset.caller = value
+    }
+    const body = form.elements.body
+    if (body && channel) body.value = body.value.replace(/("channelId": ")[^"]*"/, `$1${channel}"`)
   }
 }
 
 function startCall(form) {
   const answer = form.querySelector('.answer'), status = answer.querySelector('p'), text = answer.querySelector('code')
+  startCopy(form.querySelector('.curl'), () => curl(...requestOf(form)))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    const query = new URLSearchParams()
-    for (const input of form.querySelectorAll('input')) {
-      const values = input.name.endsWith('[]') ? input.value.split(',') : [input.value]
-      for (const value of values.map((v) => v.trim()).filter(Boolean)) query.append(input.name, value)
-    }
     answer.hidden = false
     status.textContent = 'Sending…'
     text.textContent = ''
     try {
-      const response = await send(form.dataset.method, form.dataset.path + (query.size ? `?${query}` : ''), form.elements.body?.value)
+      const response = await send(...requestOf(form))
       const received = await response.text()
       status.textContent = `${response.status} ${response.statusText}`
       status.className = response.ok ? 'ok' : 'failed'

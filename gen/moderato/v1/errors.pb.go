@@ -87,7 +87,8 @@ const (
 	// Only the channel's owner, or one of its moderators who is not banned from it, may do
 	// this.
 	//
-	// Ask the owner to add the user as a moderator, or call with a token of the owner.
+	// Call with a token of the owner, or ask the owner to add the user with
+	// `POST /v1/moderation/moderators`.
 	Reason_REASON_NOT_CHANNEL_MODERATOR Reason = 10
 	// A user token can read or act only for its own user here.
 	//
@@ -127,6 +128,7 @@ const (
 	// There is no ban to remove.
 	//
 	// Nothing needs to be done: the user can take part in the channel already.
+	// `GET /v1/channels/banned-users` lists who is banned.
 	Reason_REASON_NOT_BANNED Reason = 19
 	// The user is already muted until `muteExpiresAt`; `Retry-After` is the remaining time in
 	// seconds.
@@ -150,10 +152,10 @@ const (
 	//
 	// Check the path against the reference. Paths have no trailing slash.
 	Reason_REASON_PATH_NOT_FOUND Reason = 24
-	// The path does not accept this method; the header `Allow` lists the
+	// The path does not accept this method; `message` and the header `Allow` list the
 	// methods that it accepts.
 	//
-	// Use one of the methods in `Allow`.
+	// Use one of these methods.
 	Reason_REASON_METHOD_NOT_ALLOWED Reason = 25
 	// The request body is larger than 64 KiB or, for a batch of bans, 256 KiB.
 	//
@@ -462,7 +464,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xe28\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x8d:\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -473,9 +475,9 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x1a[\x8a\xb5\x18W\b\x93\x03\x10\a\x1aPThis operation does not accept this kind of token. It accepts: {acceptedTokens}.\x12w\n" +
 	"\x14REASON_SCOPE_MISSING\x10\a\x1a]\x8a\xb5\x18Y\b\x93\x03\x10\a\x1aRThe access token lacks the scope {requiredScope}: get a new token with this scope.\x12\xa1\x01\n" +
 	"\x14REASON_GRANT_MISSING\x10\b\x1a\x86\x01\x8a\xb5\x18\x81\x01\b\x93\x03\x10\a\x1azThe user has not granted the scope {requiredScope} to this client: ask the user to sign in to it and to approve the scope.\x12m\n" +
-	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x1aO\x8a\xb5\x18K\b\x93\x03\x10\a\x1aDOnly the owner of the channel may do this: use a token of the owner.\x12\x9e\x01\n" +
+	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x1aO\x8a\xb5\x18K\b\x93\x03\x10\a\x1aDOnly the owner of the channel may do this: use a token of the owner.\x12\xb3\x01\n" +
 	"\x1cREASON_NOT_CHANNEL_MODERATOR\x10\n" +
-	"\x1a|\x8a\xb5\x18x\b\x93\x03\x10\a\x1aqOnly the owner of the channel or one of its moderators may do this: ask the owner to add the user as a moderator.\x12\x85\x01\n" +
+	"\x1a\x90\x01\x8a\xb5\x18\x8b\x01\b\x93\x03\x10\a\x1a\x83\x01Only the owner of the channel or one of its moderators may do this. The owner adds a moderator with POST /v1/moderation/moderators.\x12\x85\x01\n" +
 	"\x0fREASON_NOT_SELF\x10\v\x1ap\x8a\xb5\x18l\b\x93\x03\x10\a\x1aeA user token may read only its own user's data here: name the user of the token, or use an app token.\x12l\n" +
 	"\x17REASON_INVALID_ARGUMENT\x10\f\x1aO\x8a\xb5\x18K\b\x90\x03\x10\x03\x1aDThe request is not valid; violations names each field that is wrong.\x12{\n" +
 	"\x18REASON_CHANNEL_NOT_FOUND\x10\r\x1a]\x8a\xb5\x18Y\b\x90\x03\x10\x03\x1aRThere is no channel with this id; the id of a channel is the user id of its owner.\x12Z\n" +
@@ -483,8 +485,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x19REASON_CATEGORY_NOT_FOUND\x10\x0f\x1aV\x8a\xb5\x18R\b\x90\x03\x10\x03\x1aKThere is no category with this id; GET /v1/categories lists the categories.\x12\x82\x01\n" +
 	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12u\n" +
 	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1aW\x8a\xb5\x18S\b\x90\x03\x10\x03\x1aLThe operation does not apply to the owner of the channel; name another user.\x12\x80\x01\n" +
-	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12I\n" +
-	"\x11REASON_NOT_BANNED\x10\x13\x1a2\x8a\xb5\x18.\b\x94\x03\x10\x05\x1a'The user is not banned in this channel.\x12\x81\x01\n" +
+	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12\x9a\x01\n" +
+	"\x11REASON_NOT_BANNED\x10\x13\x1a\x82\x01\x8a\xb5\x18~\b\x94\x03\x10\x05\x1awThe user is not banned in this channel, so nothing needs to be done; GET /v1/channels/banned-users lists who is banned.\x12\x81\x01\n" +
 	"\x12REASON_MUTE_ACTIVE\x10\x14\x1ai\x8a\xb5\x18e\b\x99\x03\x10\x06\x1a^The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute.\x12u\n" +
 	"\x12REASON_USER_BANNED\x10\x15\x1a]\x8a\xb5\x18Y\b\x93\x03\x10\t\x1aRThe user is banned from this channel; its owner and moderators can remove the ban.\x12X\n" +
 	"\x11REASON_USER_MUTED\x10\x16\x1aA\x8a\xb5\x18=\b\x93\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt.\x12[\n" +
@@ -517,8 +519,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.\x12y\n" +
 	"!REASON_CLIENT_CREDENTIALS_INVALID\x102\x1aR\x8a\xb5\x18N\b\x91\x03\x10\x10\x1aEThe client credentials are not valid: the secret is wrong or missing. \x01\x12\xad\x01\n" +
 	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
-	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12G\n" +
-	"\x10REASON_NOT_MUTED\x106\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&The user is not muted in this channel.\x12z\n" +
+	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12\x8a\x01\n" +
+	"\x10REASON_NOT_MUTED\x106\x1at\x8a\xb5\x18p\b\x94\x03\x10\x05\x1aiThe user is not muted in this channel, so nothing needs to be done: there was no mute, or it has expired.\x12z\n" +
 	"\x16REASON_BATCH_NOT_FOUND\x107\x1a^\x8a\xb5\x18Z\b\x94\x03\x10\x05\x1aSThere is no such batch of bans in this channel; GET /v1/moderation/bans lists them.\x12\x84\x01\n" +
 	"\x16REASON_SWEEP_NOT_FOUND\x108\x1ah\x8a\xb5\x18d\b\x94\x03\x10\x05\x1a]There is no preview of a sweep with this sweepToken in this channel; preview the sweep again.\x12v\n" +
 	"\x14REASON_SWEEP_EXPIRED\x109\x1a\\\x8a\xb5\x18X\b\x99\x03\x10\t\x1aQThe sweepToken has expired, or another user has used it. Preview the sweep again.\x12\xcd\x01\n" +
