@@ -23,7 +23,7 @@ func TestImportHasLargerCacheThanServer(t *testing.T) {
 		}
 		return -size
 	}
-	if server, load := cacheSize(store.Open), cacheSize(store.OpenForImport); server > 4096 || load != 32768 {
+	if server, load := cacheSize(store.Open), cacheSize(store.OpenForImport); server != 8192 || load != 32768 {
 		t.Errorf("a server has a cache of %d KiB, an import one of %d", server, load)
 	}
 }
