@@ -65,12 +65,12 @@ func New(openAPI func() []byte, log *slog.Logger) *Site {
 // demo's. It is called before the first request.
 func (s *Site) Prefill(c Credentials) { s.prefilled = c }
 
-// Has reports whether a request is for the site. It reads / alone: there is nothing to
-// change.
+// Has reports whether a request is for the site. At / this is a request to read it without a
+// token: a client of the API, which has one, has the path wrong.
 func (*Site) Has(r *http.Request) bool {
 	switch path := r.URL.Path; path {
 	case "/":
-		return r.Method == http.MethodGet || r.Method == http.MethodHead
+		return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Authorization") == ""
 	case llmsPaths[0], strings.TrimSuffix(Root, "/"):
 		return true
 	default:

@@ -194,6 +194,11 @@ func TestOtherRequests(t *testing.T) {
 			t.Errorf("%s of /: Has is %t", method, !want)
 		}
 	}
+	client := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	client.Header.Set("Authorization", "Bearer mdu_token")
+	if documentation.Has(client) {
+		t.Error("a client of the API is sent from / to the documentation")
+	}
 }
 
 // A server starts without the pages: they are rendered at the first request.

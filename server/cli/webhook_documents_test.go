@@ -98,7 +98,8 @@ func testWebhookCommands(t *testing.T, w *workplace, r documentedReceiver) {
 	user := w.open(t, replace)
 	created := user.run(t, block(t, "docs/webhooks.md: A first delivery/1"))
 	var answer struct{ Data struct{ Secret string } }
-	created, _, _ = strings.Cut(created, "\n")
+	_, created, _ = strings.Cut(created, "{") // after whose token it is
+	created, _, _ = strings.Cut("{"+created, "\n")
 	if err := json.Unmarshal([]byte(created), &answer); err != nil || !strings.HasPrefix(answer.Data.Secret, "whsec_") {
 		t.Fatalf("the command prints %s (%v)", created, err)
 	}

@@ -123,16 +123,16 @@ func TestUnusableKeyIsRefused(t *testing.T) {
 			r.Header["Idempotency-Key"] = keys
 			return s.Do(t, r)
 		}
-		const invisible = "must consist of visible ASCII characters, without spaces, but character "
+		const invisible = "must consist of visible ASCII characters, without spaces; character "
 		for _, c := range []struct {
 			description string
 			keys        []string
 		}{
 			{"must not be empty", []string{""}},
 			{"has 256 characters, but must have at most 255", []string{strings.Repeat("k", 256)}},
-			{invisible + "2 is none", []string{"a b"}},
-			{invisible + "1 is none", []string{"é"}},
-			{invisible + "3 is none", []string{"ab\tc"}},
+			{invisible + "2 is another one", []string{"a b"}},
+			{invisible + "1 is another one", []string{"é"}},
+			{invisible + "3 is another one", []string{"ab\tc"}},
 			{"must be given once, but is given 2 times", []string{"a", "a"}},
 			{"must be given once, but is given 2 times", []string{"a", "b"}},
 		} {

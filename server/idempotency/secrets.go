@@ -31,7 +31,7 @@ func parse(sent []string) (string, error) {
 		description = fmt.Sprintf("has %d characters, but must have at most %d", len(sent[0]), maxKeyLength)
 	case strings.ContainsFunc(sent[0], invisible):
 		at := strings.IndexFunc(sent[0], invisible) + 1 // what is before it is ASCII
-		description = fmt.Sprintf("must consist of visible ASCII characters, without spaces, but character %d is none", at)
+		description = fmt.Sprintf("must consist of visible ASCII characters, without spaces; character %d is another one", at)
 	default:
 		return sent[0], nil
 	}

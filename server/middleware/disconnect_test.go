@@ -72,7 +72,7 @@ func TestStreamEndedByShutdownIsNotError(t *testing.T) {
 	s, log := logged(t)
 	_, frames := listen(t, s)
 	s.Stop(t)
-	if text := <-frames; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "go on from the last id or cursor") {
+	if text := <-frames; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "resume after the last id or cursor") {
 		t.Errorf("the listener received %s", text)
 	}
 	wantEnds(t, log, "INFO", "STOPPING")

@@ -26,7 +26,7 @@ const (
 // that is too long ErrTooLong.
 var (
 	ErrTooComplex = errors.New("is too complex: use fewer alternatives, or * and + instead of counts")
-	ErrMatchesAll = errors.New("must not match an empty text, as .* does, because it would match every message: use + instead of *, or add what the messages contain")
+	ErrMatchesAll = errors.New("must not match an empty text, as .* does, because it would match every message; add a part that only the meant messages have")
 )
 
 // SyntaxError describes why a pattern is not a regular expression.
