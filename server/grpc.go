@@ -15,12 +15,15 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/activity"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/content"
 	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
@@ -65,6 +68,28 @@ type usersService struct {
 	*oauthOperations
 }
 
+// The operations about posts and about standings make up the ChatService of the platform.
+type (
+	chatOperations     = chat.Service
+	standingOperations = standings.Service
+)
+
+// chatService implements the ChatService of the platform.
+type chatService struct {
+	platformv1.UnsafeChatServiceServer
+	*chatOperations
+	*standingOperations
+}
+
+type moderationOperations = moderation.Service
+
+// moderationService implements ModerationService.
+type moderationService struct {
+	moderatov1.UnsafeModerationServiceServer
+	*moderationOperations
+	*standingOperations
+}
+
 // services holds the implementations of all services.
 type services struct {
 	*domains.Services
@@ -75,13 +100,14 @@ type services struct {
 
 	subscriptions *subscriptions.Service
 
-	watch    *watch.Service
-	webhooks *webhooks.Service
+	watch     *watch.Service
+	standings *standings.Service
+	webhooks  *webhooks.Service
 }
 
 // registerPublic registers the services that both transports, REST and gRPC, serve.
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
-	moderatov1.RegisterModerationServiceServer(r, s.Moderation)
+	moderatov1.RegisterModerationServiceServer(r, moderationService{moderationOperations: s.Moderation, standingOperations: s.standings})
 	moderatov1.RegisterChannelsServiceServer(r, s.Channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)
@@ -94,7 +120,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 
 // registerPlatform registers the services that only gRPC serves.
 func (s services) registerPlatform(r grpc.ServiceRegistrar) {
-	platformv1.RegisterChatServiceServer(r, s.Chat)
+	platformv1.RegisterChatServiceServer(r, chatService{chatOperations: s.Chat, standingOperations: s.standings})
 	platformv1.RegisterDirectoryServiceServer(r, s.Directory)
 	platformv1.RegisterAudienceServiceServer(r, s.Audience)
 	platformv1.RegisterStreamServiceServer(r, s.Livestream)
