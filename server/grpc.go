@@ -21,7 +21,6 @@ import (
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/subscriptions"
@@ -81,15 +80,6 @@ type chatService struct {
 	*standingOperations
 }
 
-type moderationOperations = moderation.Service
-
-// moderationService implements ModerationService.
-type moderationService struct {
-	moderatov1.UnsafeModerationServiceServer
-	*moderationOperations
-	*standingOperations
-}
-
 // services holds the implementations of all services.
 type services struct {
 	*domains.Services
@@ -107,7 +97,7 @@ type services struct {
 
 // registerPublic registers the services that both transports, REST and gRPC, serve.
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
-	moderatov1.RegisterModerationServiceServer(r, moderationService{moderationOperations: s.Moderation, standingOperations: s.standings})
+	moderatov1.RegisterModerationServiceServer(r, s.Moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.Channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)

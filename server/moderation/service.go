@@ -5,6 +5,7 @@ package moderation
 import (
 	"runtime"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -12,6 +13,8 @@ import (
 
 // Service serves ModerationService.
 type Service struct {
+	moderatov1.UnsafeModerationServiceServer
+
 	// Store is the database.
 	Store *store.Store
 	// Lists holds the limits that all complete lists share.
