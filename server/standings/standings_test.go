@@ -2,11 +2,19 @@ package standings_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -110,7 +118,10 @@ func TestChatServerAnswersLikeServer(t *testing.T) {
 			do   func()
 		}{
 			{"an unban", func() { d.unban(servertest.Owner, servertest.Raider) }},
-			{"a timed ban", func() { d.ban(servertest.Owner, servertest.Raider, 3600); d.ban(servertest.Other, servertest.Raider, 60) }},
+			{"a timed ban", func() {
+				d.ban(servertest.Owner, servertest.Raider, 3600)
+				d.ban(servertest.Other, servertest.Raider, 60)
+			}},
 			{"its lapse", func() { d.Store.Clock.Advance(2 * time.Hour); there.Store.Clock.Advance(2 * time.Hour) }},
 			{"mutes and a ban", func() {
 				d.mute(servertest.Other, servertest.Viewer)
@@ -157,6 +168,253 @@ func TestChatServerAnswersLikeServer(t *testing.T) {
 					t.Errorf("a chat server still has the ban of %v", p)
 				}
 			}
+		}
+	})
+}
+
+// TestStreamResumes makes changes while a chat server is away. With its cursor it receives
+// these alone, also through the other server.
+func TestStreamResumes(t *testing.T) {
+	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
+		w := watch(t, there, d.service, named(channels...), nil)
+		d.ban(servertest.Owner, servertest.Raider, 0)
+		w.settle(d.Server)
+		if !w.beginning.GetIsSnapshot() || w.beginning.GetIsCursorExpired() {
+			t.Errorf("a stream without a cursor begins with %v", w.beginning)
+		}
+		view, cursor := w.stop()
+		d.unban(servertest.Owner, servertest.Raider)
+		d.ban(servertest.Other, servertest.Viewer, 0)
+		again := watch(t, d.Server, d.service, withCursor(named(servertest.Other, servertest.Owner), cursor), view)
+		again.wantSame(d.Server, d.service, channels, everyone)
+		if again.beginning.GetIsSnapshot() || again.changes != 2 {
+			t.Errorf("a resumed stream begins with %v and has %d changes, want 2", again.beginning, again.changes)
+		}
+		again.stop()
+
+		for what, asked := range map[string]*platformv1.StandingsSubscription{
+			"other channels": withCursor(named(servertest.Owner), cursor),
+			"all channels":   withCursor(everything(), cursor),
+		} {
+			w := watch(t, there, d.service, asked, nil)
+			w.settle(d.Server)
+			if !w.beginning.GetIsSnapshot() || !w.beginning.GetIsCursorExpired() {
+				t.Errorf("a cursor of %s begins with %v, want a snapshot", what, w.beginning)
+			}
+			w.stop()
+		}
+		d.must(d.Directory.DeleteUser(d.service.Context(), &platformv1.DeleteUserRequest{UserId: servertest.Viewer.String()}))
+		w = watch(t, there, d.service, withCursor(named(channels...), cursor), nil)
+		w.wantSame(d.Server, d.service, channels, []uid.ID{servertest.Raider, servertest.Viewer})
+		if !w.beginning.GetIsSnapshot() || !w.beginning.GetIsCursorExpired() {
+			t.Errorf("a cursor from before an erasure begins with %v, want a snapshot", w.beginning)
+		}
+		_, recent := w.stop()
+		d.mute(servertest.Owner, servertest.Moderator)
+		trim(t, d.Store)
+		w = watch(t, there, d.service, withCursor(named(channels...), recent), nil)
+		w.wantSame(d.Server, d.service, channels, []uid.ID{servertest.Moderator})
+		if !w.beginning.GetIsSnapshot() || !w.beginning.GetIsCursorExpired() {
+			t.Errorf("a cursor of removed events begins with %v, want a snapshot", w.beginning)
+		}
+	})
+}
+
+// trim makes all present events appear to have been removed.
+func trim(t *testing.T, s *store.Store) {
+	t.Helper()
+	for s.Read.Event.Query().Where(event.PositionIsNil()).CountX(t.Context()) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		_, err := tx.ExecContext(ctx, "UPDATE event_sequencers SET trimmed_position = last_position")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSnapshotHasEveryRow has more bans and roles than a page of a snapshot, and users with
+// several roles at its end.
+func TestSnapshotHasEveryRow(t *testing.T) {
+	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
+		const bans, holders = 4_800, 1_600
+		users := servertest.AddUsers(t, d.Store, bans)
+		for some := range slices.Chunk(users, 800) {
+			d.banAll(servertest.Owner, some...)
+		}
+		d.ban(servertest.Other, users[0], 60)
+		var roles []*platformv1.Record
+		for _, id := range users[:holders] {
+			for _, role := range []string{"moderator", "vip", "og"} {
+				roles = append(roles, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+					ChannelId: servertest.Owner.String(), UserId: id.String(), Role: role,
+				}}})
+			}
+		}
+		d.Load(t, roles...)
+		more := servertest.AddChannels(t, d.Store, 60) // several statements
+		d.must(d.Moderation.BanUser(d.As(t, more[59]).Context(), &moderatov1.BanUserRequest{ChannelId: more[59].String(), BanUserId: servertest.Raider.String()}))
+		for what, asked := range map[string]*platformv1.StandingsSubscription{"all": everything(), "named": named(append(more, channels...)...)} {
+			w := watch(t, there, d.service, asked, nil)
+			w.settle(d.Server)
+			view, _ := w.stop()
+			given := 0
+			for p, held := range view.roles {
+				if p.channelID == servertest.Owner && p.userID != servertest.Moderator {
+					given += len(held)
+				}
+			}
+			if len(view.bans) != bans+2 || given != 3*holders || view.bans[pair{servertest.Other, users[0]}].end == 0 || view.bans[pair{servertest.Owner, users[0]}].end != 0 {
+				t.Errorf("%s: the snapshot has %d bans and %d roles, want %d and %d", what, len(view.bans), given, bans+2, 3*holders)
+			}
+		}
+	})
+}
+
+// TestAfterglowIsTold commits a sweep with an afterglow, which no event reports, and undoes
+// it.
+func TestAfterglowIsTold(t *testing.T) {
+	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
+		w := watch(t, there, d.service, named(servertest.Owner), nil)
+		other := watch(t, there, d.service, &platformv1.StandingsSubscription{SubscriberName: "chat-2", ChannelIds: []string{servertest.Other.String()}}, nil)
+		d.must(d.Chat.PostMessage(d.service.Context(), &platformv1.PostMessageRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Text: "free sub"}))
+		preview, err := d.Moderation.PreviewSweep(d.as(servertest.Owner), &moderatov1.PreviewSweepRequest{ChannelId: servertest.Owner.String(), Phrase: new("free sub"), WithinSeconds: new(int64(60))})
+		d.must(preview, err)
+		sweep, err := d.Moderation.CommitSweep(d.as(servertest.Owner), &moderatov1.CommitSweepRequest{ChannelId: servertest.Owner.String(), SweepToken: preview.GetSweepToken(), AfterglowSeconds: new(int64(60))})
+		d.must(sweep, err)
+		w.wantSame(d.Server, d.service, channels[:1], everyone)
+		other.settle(d.Server)
+		ends := d.Store.Read.Sweep.Query().OnlyX(t.Context()).AfterglowUntil
+		if got := w.view.checks[servertest.Owner]; ends == nil || got != int64(*ends) {
+			t.Errorf("messages are examined until %d, want %d", got, ends)
+		}
+		late := watch(t, d.Server, d.service, &platformv1.StandingsSubscription{SubscriberName: "chat-3", AllChannels: true}, nil)
+		late.waitFor("the afterglow", func() bool { return late.view.checks[servertest.Owner] != 0 })
+		d.must(d.Moderation.UndoBanBatch(d.as(servertest.Owner), &moderatov1.UndoBanBatchRequest{ChannelId: servertest.Owner.String(), BatchId: sweep.GetBatchId()}))
+		w.waitFor("the end of the afterglow", func() bool { return w.view.checks[servertest.Owner] == 0 })
+		if len(other.view.checks) > 0 {
+			t.Error("a chat server hears of the afterglow of a channel that is not its own")
+		}
+	})
+}
+
+// TestChannelsComeAndGo follows a channel that does not exist, is created, and is deleted.
+func TestChannelsComeAndGo(t *testing.T) {
+	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
+		w := watch(t, there, d.service, named(servertest.Viewer), nil)
+		compare := func() {
+			t.Helper()
+			w.wantSame(d.Server, d.service, []uid.ID{servertest.Viewer}, everyone)
+		}
+		compare()
+		d.must(d.Directory.PutChannel(d.service.Context(), &platformv1.PutChannelRequest{Channel: &platformv1.ChannelRecord{Id: servertest.Viewer.String(), Title: "x"}}))
+		compare()
+		d.must(d.Directory.DeleteChannel(d.service.Context(), &platformv1.DeleteChannelRequest{ChannelId: servertest.Viewer.String()}))
+		compare()
+	})
+}
+
+// TestStreamsAreRefused opens streams that are not permitted, and has one end with its token.
+func TestStreamsAreRefused(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		service := s.AsService(t)
+		for what, c := range map[string]struct {
+			as    servertest.Credentials
+			asked *platformv1.StandingsSubscription
+			want  string
+		}{
+			"a user":               {s.As(t, servertest.Owner), everything(), "TOKEN_KIND_NOT_ACCEPTED"},
+			"no channel":           {service, &platformv1.StandingsSubscription{}, "INVALID_ARGUMENT"},
+			"channels and all":     {service, &platformv1.StandingsSubscription{AllChannels: true, ChannelIds: []string{servertest.Owner.String()}}, "INVALID_ARGUMENT"},
+			"a bad id":             {service, &platformv1.StandingsSubscription{ChannelIds: []string{"x"}}, "INVALID_ARGUMENT"},
+			"too many channels":    {service, &platformv1.StandingsSubscription{ChannelIds: slices.Repeat([]string{servertest.Owner.String()}, 1001)}, "INVALID_ARGUMENT"},
+			"a bad name":           {service, &platformv1.StandingsSubscription{SubscriberName: "a b", AllChannels: true}, "INVALID_ARGUMENT"},
+			"a damaged cursor":     {service, withCursor(everything(), "x"), "CURSOR_INVALID"},
+			"a cursor of an event": {service, withCursor(everything(), eventCursor(t, s)), "CURSOR_INVALID"},
+		} {
+			w := watch(t, s, c.as, c.asked, nil)
+			if got := w.reason(); got != c.want {
+				t.Errorf("%s: got %s, want %s", what, got, c.want)
+			}
+		}
+		w := watch(t, s, service, everything(), nil)
+		w.settle(s)
+		_ = w.stream.Send(&platformv1.WatchStandingsRequest{Request: &platformv1.WatchStandingsRequest_Subscribe{Subscribe: everything()}})
+		if got := w.reason(); got != "INVALID_ARGUMENT" {
+			t.Errorf("a second subscription: got %s", got)
+		}
+		w = watch(t, s, service, everything(), nil)
+		w.settle(s)
+		began := time.Now()
+		err := s.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			return tx.Token.Update().SetRevokedAt(s.Store.Clock.Local()).Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, took := w.reason(), time.Since(began); got != "TOKEN_INVALID" || took > 2*time.Second+servertest.Slack {
+			t.Errorf("a revoked token: got %s after %s", got, took)
+		}
+	})
+}
+
+func eventCursor(t *testing.T, s *servertest.Server) string {
+	t.Helper()
+	cursor, err := outbox.Cursor(t.Context(), s.Store, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cursor
+}
+
+// TestSlowChatServerResumes has a chat server that reads nothing while more events happen
+// than a server keeps in memory.
+func TestSlowChatServerResumes(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		s := servertest.Start(t, servertest.Config(url))
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		conn, err := grpc.NewClient(s.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithInitialWindowSize(64<<10), grpc.WithInitialConnWindowSize(64<<10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		slow := *s
+		slow.Chat = platformv1.NewChatServiceClient(conn)
+		w := watch(t, &slow, d.service, named(servertest.Owner), nil)
+		w.settle(s)
+		w.mu.Lock() // the chat server reads one more message at most
+		for range 24 {
+			err := change.ApplyUnattended(t.Context(), s.Store, servertest.Owner, func(_ context.Context, c *change.Change) error {
+				for i := range 1000 {
+					if i%2 == 0 {
+						c.Emit("channel.ban", servertest.Raider, &moderatov1.BanEvent{})
+					} else {
+						c.Emit("channel.unban", servertest.Raider, &moderatov1.UnbanEvent{})
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for s.Store.Read.Event.Query().Where(event.PositionIsNil()).CountX(t.Context()) > 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(200 * time.Millisecond) // the server has read them
+		w.mu.Unlock()
+		if got := w.reason(); got != "WATCHER_TOO_SLOW" {
+			t.Fatalf("got %s, want WATCHER_TOO_SLOW", got)
+		}
+		d.ban(servertest.Owner, servertest.Viewer, 0)
+		again := watch(t, s, d.service, withCursor(named(servertest.Owner), w.cursor), w.view)
+		again.wantSame(s, d.service, channels[:1], everyone)
+		if again.beginning.GetIsSnapshot() {
+			t.Error("the stream does not resume")
 		}
 	})
 }

@@ -309,6 +309,13 @@ func (w *chatServer) wantSame(s *servertest.Server, caller servertest.Credential
 	}
 }
 
+// reason waits for the end of the stream and returns its reason.
+func (w *chatServer) reason() string {
+	w.t.Helper()
+	w.waitFor("the end of the stream", func() bool { return w.err != nil })
+	return reasonOf(w.err)
+}
+
 func reasonOf(err error) string {
 	if err == nil {
 		return "OK"
