@@ -2,6 +2,7 @@ package standings
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -28,12 +29,15 @@ type row struct {
 	// first and second are the columns of the table: the time of a ban and its end, the end
 	// of a mute, or the role.
 	first, second int64
+	// number is the number of the row, if the query has one.
+	number int64
 }
 
 // source is a table of a snapshot.
 type source struct {
-	rows store.Statement[rowsQuery]
-	read func(r *store.Row, into *row)
+	table string
+	rows  store.Statement[rowsQuery]
+	read  func(r *store.Row, into *row)
 	// isSplit reports that a user may have several rows in a channel.
 	isSplit bool
 	add     func(m *platformv1.StandingsSnapshot, rows []row)
@@ -46,6 +50,9 @@ type rowsQuery struct {
 	channels []uid.ID
 	// channelID and userID are the place after which to continue.
 	channelID, userID uid.ID
+	// number and last are used instead of the place if the database stores rows by number:
+	// that after which to continue, and the last one.
+	number, last int64
 }
 
 // declare declares the statement for the rows of a table.
@@ -56,6 +63,11 @@ func declare(table, columns string, along func(*store.Dialect) string) store.Sta
 		var args []any
 		switch len(q.channels) {
 		case 0:
+			if number := d.RowNumber(); number != "" {
+				// Along the primary key, each row would be looked up by its number.
+				return "SELECT channel_id, user_id, " + columns + ", " + number + " FROM " + table + " WHERE " + number + " > ? AND " + number + " <= ? ORDER BY " +
+					number + store.Limit(rowsAtOnce), []any{q.number, q.last}
+			}
 			where, args = d.Above("channel_id", "user_id", q.channelID, q.userID)
 		case 1:
 			where, args = "channel_id = ? AND user_id > ?", []any{q.channels[0], q.userID}
@@ -74,7 +86,8 @@ func alongKey(table string) func(*store.Dialect) string {
 // sources are the tables of a snapshot.
 var sources = []source{
 	{
-		rows: declare("bans", "banned_at, expires_at", alongKey("bans")),
+		table: "bans",
+		rows:  declare("bans", "banned_at, expires_at", alongKey("bans")),
 		read: func(r *store.Row, into *row) {
 			into.first, into.second = r.Int(), 0
 			if at := r.OptionalInt(); at != nil {
@@ -84,12 +97,14 @@ var sources = []source{
 		add: addBans,
 	},
 	{
-		rows: declare("mutes", "expires_at", alongKey("mutes")),
-		read: func(r *store.Row, into *row) { into.first = r.Int() },
-		add:  addMutes,
+		table: "mutes",
+		rows:  declare("mutes", "expires_at", alongKey("mutes")),
+		read:  func(r *store.Row, into *row) { into.first = r.Int() },
+		add:   addMutes,
 	},
 	{
-		rows: declare("roles", "role", func(d *store.Dialect) string { return d.ByIndex("role_channel_id_user_id_role") }),
+		table: "roles",
+		rows:  declare("roles", "role", func(d *store.Dialect) string { return d.ByIndex("role_channel_id_user_id_role") }),
 		read: func(r *store.Row, into *row) {
 			into.first = int64(effects[eventtype.Type("channel."+r.Text()+".add")].role)
 		},
@@ -136,7 +151,7 @@ type page struct {
 // sendAll sends the rows of a table.
 func (p *page) sendAll(ctx context.Context, from source) error {
 	if p.channels.isEverything() {
-		return p.sendRange(ctx, from, rowsQuery{})
+		return p.sendTable(ctx, from)
 	}
 	left := p.channels.ids
 	for len(left) > 0 {
@@ -161,6 +176,19 @@ func (p *page) sendAll(ctx context.Context, from source) error {
 	return nil
 }
 
+// sendTable sends all rows of a table. Rows that are inserted meanwhile need not be among
+// them, because their changes follow.
+func (p *page) sendTable(ctx context.Context, from source) error {
+	var q rowsQuery
+	if number := p.Store.RowNumber(); number != "" {
+		err := store.QueryRow(ctx, p.Store.Read, "SELECT COALESCE(MAX("+number+"), 0) FROM "+from.table, nil, &q.last)
+		if err != nil {
+			return p.Store.Classify(err)
+		}
+	}
+	return p.sendRange(ctx, from, q)
+}
+
 // sendRange sends the rows of a query and all that follow them.
 func (p *page) sendRange(ctx context.Context, from source, q rowsQuery) error {
 	for {
@@ -169,7 +197,7 @@ func (p *page) sendRange(ctx context.Context, from source, q rowsQuery) error {
 			return err
 		}
 		last := p.rows[len(p.rows)-1]
-		q.channelID, q.userID = last.channelID, last.userID
+		q.channelID, q.userID, q.number = last.channelID, last.userID, last.number
 	}
 }
 
@@ -179,7 +207,8 @@ func (p *page) sendPage(ctx context.Context, from source, q rowsQuery) (isFull b
 	if err := p.read(ctx, from, q); err != nil {
 		return false, err
 	}
-	if isFull = len(p.rows) == rowsAtOnce; isFull && from.isSplit {
+	isFull = len(p.rows) == rowsAtOnce
+	if isFull && from.isSplit && q.last == 0 {
 		// The last user may have more rows. They are read again with the next page.
 		last := p.rows[len(p.rows)-1]
 		for p.rows[len(p.rows)-1].userID == last.userID && p.rows[len(p.rows)-1].channelID == last.channelID {
@@ -190,7 +219,11 @@ func (p *page) sendPage(ctx context.Context, from source, q rowsQuery) (isFull b
 		return false, nil
 	}
 	m := &platformv1.WatchStandingsResponse{ServerTime: int64(p.state.present()), Snapshot: &platformv1.StandingsSnapshot{}}
-	for rows := p.rows; len(rows) > 0; {
+	all := p.rows
+	if q.last > 0 {
+		all = slices.SortedStableFunc(slices.Values(all), func(a, b row) int { return compareIDs(a.channelID, b.channelID) })
+	}
+	for rows := all; len(rows) > 0; {
 		n := 1
 		for n < len(rows) && rows[n].channelID == rows[0].channelID {
 			n++
@@ -211,6 +244,9 @@ func (p *page) read(ctx context.Context, from source, q rowsQuery) error {
 	err = from.rows.Each(ctx, p.Store, q, func(r *store.Row) error {
 		next := row{channelID: r.ID(), userID: r.ID()}
 		from.read(r, &next)
+		if q.last > 0 {
+			next.number = r.Int()
+		}
 		p.rows = append(p.rows, next)
 		return nil
 	})

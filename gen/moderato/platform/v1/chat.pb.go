@@ -878,7 +878,7 @@ type WatchStandingsResponse struct {
 	AsOf int64 `protobuf:"varint,3,opt,name=as_of,json=asOf" json:"as_of,omitempty"`
 	// How the stream begins. Set in the first response only.
 	Beginning *StandingsBeginning `protobuf:"bytes,4,opt,name=beginning" json:"beginning,omitempty"`
-	// A part of the snapshot. The parts have each ban, mute and role at most once.
+	// A part of the snapshot. If two parts have the same ban or mute, the later one counts.
 	Snapshot *StandingsSnapshot `protobuf:"bytes,5,opt,name=snapshot" json:"snapshot,omitempty"`
 	// The changes, in their order.
 	Changes []*StandingChange `protobuf:"bytes,6,rep,name=changes" json:"changes,omitempty"`
