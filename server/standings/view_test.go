@@ -3,7 +3,6 @@ package standings_test
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -340,5 +339,3 @@ func withCursor(asked *platformv1.StandingsSubscription, cursor string) *platfor
 	asked.Cursor = cursor
 	return asked
 }
-
-func channelOf(id uid.ID) string { return fmt.Sprintf(`{"channelId":%q}`, id) }
