@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
@@ -106,9 +105,7 @@ func TestSlowChatServerResumes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for s.Store.Read.Event.Query().Where(event.PositionIsNil()).CountX(t.Context()) > 0 {
-			time.Sleep(10 * time.Millisecond)
-		}
+		sequence(t, s.Store)
 		time.Sleep(200 * time.Millisecond) // the server has read them
 		w.mu.Unlock()
 		if got := w.reason(); got != "WATCHER_TOO_SLOW" {

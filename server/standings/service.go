@@ -53,7 +53,7 @@ func New(s *store.Store, watching *watch.Service, log *slog.Logger, r prometheus
 	return &Service{
 		Store: s, Watching: watching, log: log, metrics: m, reads: fair.NewGate(readsAtOnce),
 		observer:    &observer{store: s, streams: map[*stream]struct{}{}},
-		subscribers: &subscribers{store: s, metrics: m, byID: map[uid.ID]*subscriber{}},
+		subscribers: &subscribers{db: s, metrics: m, byID: map[uid.ID]*subscriber{}},
 	}
 }
 

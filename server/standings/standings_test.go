@@ -117,7 +117,18 @@ func TestChatServerAnswersLikeServer(t *testing.T) {
 				d.ban(servertest.Owner, servertest.Raider, 3600)
 				d.ban(servertest.Other, servertest.Raider, 60)
 			}},
-			{"its lapse", func() { d.Store.Clock.Advance(2 * time.Hour); there.Store.Clock.Advance(2 * time.Hour) }},
+			{"its lapse", func() {
+				// The end is the chat server's to know: GetStanding does not return it.
+				for _, w := range []*chatServer{all, one} {
+					w.mu.Lock()
+					if b := w.view.bans[pair{servertest.Owner, servertest.Raider}]; b.end-b.since != time.Hour.Milliseconds() {
+						t.Errorf("a ban of an hour is from %d to %d", b.since, b.end)
+					}
+					w.mu.Unlock()
+				}
+				d.Store.Clock.Advance(2 * time.Hour)
+				there.Store.Clock.Advance(2 * time.Hour)
+			}},
 			{"mutes and a ban", func() {
 				d.mute(servertest.Other, servertest.Viewer)
 				d.mute(servertest.Owner, servertest.Viewer)
@@ -215,12 +226,18 @@ func TestStreamResumes(t *testing.T) {
 	})
 }
 
-// trim makes all present events appear to have been removed.
-func trim(t *testing.T, s *store.Store) {
+// sequence waits until all events have positions.
+func sequence(t *testing.T, s *store.Store) {
 	t.Helper()
 	for s.Read.Event.Query().Where(event.PositionIsNil()).CountX(t.Context()) > 0 {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// trim makes all present events appear to have been removed.
+func trim(t *testing.T, s *store.Store) {
+	t.Helper()
+	sequence(t, s)
 	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		_, err := tx.ExecContext(ctx, "UPDATE event_sequencers SET trimmed_position = last_position")
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -110,7 +111,7 @@ func delayOf(encoded []byte, position int64) int64 {
 
 // subscribers are the chat servers with streams to this process.
 type subscribers struct {
-	store   *store.Store
+	db      *store.Store
 	metrics *metrics
 
 	storing   sync.Mutex
@@ -135,9 +136,13 @@ func (s *subscribers) add(ctx context.Context, log *slog.Logger, clientID, name 
 	s.byID[sub.id] = sub
 	s.metrics.streams.Set(float64(len(s.byID)))
 	s.mu.Unlock()
+	if !s.storing.TryLock() {
+		return sub // the job stores it
+	}
+	defer s.storing.Unlock()
 	within, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := s.flush(within); err != nil {
+	if err := s.store(within); err != nil {
 		log.WarnContext(ctx, "a subscriber of standings could not be stored; it will be tried again", "error", err)
 	}
 	return sub
@@ -172,10 +177,15 @@ func (s *subscribers) acknowledge(sub *subscriber, position, milliseconds int64)
 func (s *subscribers) flush(ctx context.Context) error {
 	s.storing.Lock()
 	defer s.storing.Unlock()
+	return s.store(ctx)
+}
+
+// store is flush for a caller that holds storing.
+func (s *subscribers) store(ctx context.Context) error {
 	isRenewal := time.Since(s.renewedAt) >= renewInterval
 	changed := s.changed(isRenewal)
 	for some := range slices.Chunk(changed, rowsPerStatement) {
-		err := s.store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error { return s.write(ctx, tx, some) })
+		err := s.db.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error { return s.write(ctx, tx, some) })
 		if err != nil {
 			return fmt.Errorf("store subscribers of standings: %w", err)
 		}
@@ -220,7 +230,7 @@ func (s *subscribers) stored(rows []subscriber) {
 }
 
 func (s *subscribers) write(ctx context.Context, tx *ent.Tx, rows []subscriber) error {
-	now, err := s.store.Clock.Now(ctx, tx)
+	now, err := s.db.Clock.Now(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -240,10 +250,15 @@ func (s *subscribers) write(ctx context.Context, tx *ent.Tx, rows []subscriber) 
 }
 
 // create stores the row of a new stream. It replaces that of an earlier stream of the same
-// chat server.
+// chat server, or the row itself if the outcome of a COMMIT was unknown. The ids of streams
+// are in the order of their beginnings, so a later stream keeps its row.
 func create(ctx context.Context, tx *ent.Tx, row subscriber, until instant.Instant) error {
-	// The row itself is there if the outcome of a COMMIT was unknown.
-	if _, err := tx.StandingSubscriber.Delete().Where(standingsubscriber.ClientID(row.clientID), standingsubscriber.Name(row.name)).Exec(ctx); err != nil {
+	sameName := []predicate.StandingSubscriber{standingsubscriber.ClientID(row.clientID), standingsubscriber.Name(row.name)}
+	later, err := tx.StandingSubscriber.Query().Where(append(sameName, standingsubscriber.IDGT(row.id))...).Exist(ctx)
+	if err != nil || later {
+		return err
+	}
+	if _, err := tx.StandingSubscriber.Delete().Where(sameName...).Exec(ctx); err != nil {
 		return err
 	}
 	return tx.StandingSubscriber.Create().SetID(row.id).SetClientID(row.clientID).SetName(row.name).
