@@ -15,8 +15,9 @@ RACE := -race '-gcflags=modernc.org/...=-race=false'
 FUZZTIME ?= 20s
 # Packages whose tests mostly wait for other processes: the program itself, Chromium, Node.js.
 # The race detector would slow these processes down, and the code of the server runs with it
-# in the tests of its packages.
-UNRACED := /(server/cli|clients|docs|bench|testdb)(/|$$)
+# in the tests of its packages. The memory of clients/go/standing is read without locks, so
+# its tests need the detector.
+UNRACED := /((server/cli|clients/compat|docs|bench|testdb)(/|$$)|clients(/go(/example)?)?$$)
 # What make test runs: a package pattern, tests by name, one kind of store.
 PKG ?= ./...
 TESTED = $(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(if $(STORE),MODERATO_TEST_ALL=1) $(TESTDB)

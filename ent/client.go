@@ -43,6 +43,7 @@ import (
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/sweep"
@@ -122,6 +123,8 @@ type Client struct {
 	RefreshToken *RefreshTokenClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
+	// StandingSubscriber is the client for interacting with the StandingSubscriber builders.
+	StandingSubscriber *StandingSubscriberClient
 	// Stream is the client for interacting with the Stream builders.
 	Stream *StreamClient
 	// Subscription is the client for interacting with the Subscription builders.
@@ -182,6 +185,7 @@ func (c *Client) init() {
 	c.Raid = NewRaidClient(c.config)
 	c.RefreshToken = NewRefreshTokenClient(c.config)
 	c.Role = NewRoleClient(c.config)
+	c.StandingSubscriber = NewStandingSubscriberClient(c.config)
 	c.Stream = NewStreamClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Sweep = NewSweepClient(c.config)
@@ -282,48 +286,49 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:               ctx,
-		config:            cfg,
-		Activity:          NewActivityClient(cfg),
-		Application:       NewApplicationClient(cfg),
-		Authorization:     NewAuthorizationClient(cfg),
-		Ban:               NewBanClient(cfg),
-		BanBatch:          NewBanBatchClient(cfg),
-		Category:          NewCategoryClient(cfg),
-		Channel:           NewChannelClient(cfg),
-		ChannelCount:      NewChannelCountClient(cfg),
-		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
-		ChatBatch:         NewChatBatchClient(cfg),
-		ChatGeneration:    NewChatGenerationClient(cfg),
-		ChatServer:        NewChatServerClient(cfg),
-		Clip:              NewClipClient(cfg),
-		CursorKey:         NewCursorKeyClient(cfg),
-		Erasure:           NewErasureClient(cfg),
-		Event:             NewEventClient(cfg),
-		EventSequencer:    NewEventSequencerClient(cfg),
-		EventSession:      NewEventSessionClient(cfg),
-		EventSink:         NewEventSinkClient(cfg),
-		EventSubscription: NewEventSubscriptionClient(cfg),
-		EventTicket:       NewEventTicketClient(cfg),
-		Follow:            NewFollowClient(cfg),
-		Grant:             NewGrantClient(cfg),
-		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
-		Message:           NewMessageClient(cfg),
-		MessageGeneration: NewMessageGenerationClient(cfg),
-		Mute:              NewMuteClient(cfg),
-		Raid:              NewRaidClient(cfg),
-		RefreshToken:      NewRefreshTokenClient(cfg),
-		Role:              NewRoleClient(cfg),
-		Stream:            NewStreamClient(cfg),
-		Subscription:      NewSubscriptionClient(cfg),
-		Sweep:             NewSweepClient(cfg),
-		SweepChunk:        NewSweepChunkClient(cfg),
-		Token:             NewTokenClient(cfg),
-		User:              NewUserClient(cfg),
-		Vod:               NewVodClient(cfg),
-		Vote:              NewVoteClient(cfg),
-		Webhook:           NewWebhookClient(cfg),
-		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
+		ctx:                ctx,
+		config:             cfg,
+		Activity:           NewActivityClient(cfg),
+		Application:        NewApplicationClient(cfg),
+		Authorization:      NewAuthorizationClient(cfg),
+		Ban:                NewBanClient(cfg),
+		BanBatch:           NewBanBatchClient(cfg),
+		Category:           NewCategoryClient(cfg),
+		Channel:            NewChannelClient(cfg),
+		ChannelCount:       NewChannelCountClient(cfg),
+		ChannelCountDelta:  NewChannelCountDeltaClient(cfg),
+		ChatBatch:          NewChatBatchClient(cfg),
+		ChatGeneration:     NewChatGenerationClient(cfg),
+		ChatServer:         NewChatServerClient(cfg),
+		Clip:               NewClipClient(cfg),
+		CursorKey:          NewCursorKeyClient(cfg),
+		Erasure:            NewErasureClient(cfg),
+		Event:              NewEventClient(cfg),
+		EventSequencer:     NewEventSequencerClient(cfg),
+		EventSession:       NewEventSessionClient(cfg),
+		EventSink:          NewEventSinkClient(cfg),
+		EventSubscription:  NewEventSubscriptionClient(cfg),
+		EventTicket:        NewEventTicketClient(cfg),
+		Follow:             NewFollowClient(cfg),
+		Grant:              NewGrantClient(cfg),
+		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
+		Message:            NewMessageClient(cfg),
+		MessageGeneration:  NewMessageGenerationClient(cfg),
+		Mute:               NewMuteClient(cfg),
+		Raid:               NewRaidClient(cfg),
+		RefreshToken:       NewRefreshTokenClient(cfg),
+		Role:               NewRoleClient(cfg),
+		StandingSubscriber: NewStandingSubscriberClient(cfg),
+		Stream:             NewStreamClient(cfg),
+		Subscription:       NewSubscriptionClient(cfg),
+		Sweep:              NewSweepClient(cfg),
+		SweepChunk:         NewSweepChunkClient(cfg),
+		Token:              NewTokenClient(cfg),
+		User:               NewUserClient(cfg),
+		Vod:                NewVodClient(cfg),
+		Vote:               NewVoteClient(cfg),
+		Webhook:            NewWebhookClient(cfg),
+		WebhookDelivery:    NewWebhookDeliveryClient(cfg),
 	}, nil
 }
 
@@ -341,48 +346,49 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:               ctx,
-		config:            cfg,
-		Activity:          NewActivityClient(cfg),
-		Application:       NewApplicationClient(cfg),
-		Authorization:     NewAuthorizationClient(cfg),
-		Ban:               NewBanClient(cfg),
-		BanBatch:          NewBanBatchClient(cfg),
-		Category:          NewCategoryClient(cfg),
-		Channel:           NewChannelClient(cfg),
-		ChannelCount:      NewChannelCountClient(cfg),
-		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
-		ChatBatch:         NewChatBatchClient(cfg),
-		ChatGeneration:    NewChatGenerationClient(cfg),
-		ChatServer:        NewChatServerClient(cfg),
-		Clip:              NewClipClient(cfg),
-		CursorKey:         NewCursorKeyClient(cfg),
-		Erasure:           NewErasureClient(cfg),
-		Event:             NewEventClient(cfg),
-		EventSequencer:    NewEventSequencerClient(cfg),
-		EventSession:      NewEventSessionClient(cfg),
-		EventSink:         NewEventSinkClient(cfg),
-		EventSubscription: NewEventSubscriptionClient(cfg),
-		EventTicket:       NewEventTicketClient(cfg),
-		Follow:            NewFollowClient(cfg),
-		Grant:             NewGrantClient(cfg),
-		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
-		Message:           NewMessageClient(cfg),
-		MessageGeneration: NewMessageGenerationClient(cfg),
-		Mute:              NewMuteClient(cfg),
-		Raid:              NewRaidClient(cfg),
-		RefreshToken:      NewRefreshTokenClient(cfg),
-		Role:              NewRoleClient(cfg),
-		Stream:            NewStreamClient(cfg),
-		Subscription:      NewSubscriptionClient(cfg),
-		Sweep:             NewSweepClient(cfg),
-		SweepChunk:        NewSweepChunkClient(cfg),
-		Token:             NewTokenClient(cfg),
-		User:              NewUserClient(cfg),
-		Vod:               NewVodClient(cfg),
-		Vote:              NewVoteClient(cfg),
-		Webhook:           NewWebhookClient(cfg),
-		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
+		ctx:                ctx,
+		config:             cfg,
+		Activity:           NewActivityClient(cfg),
+		Application:        NewApplicationClient(cfg),
+		Authorization:      NewAuthorizationClient(cfg),
+		Ban:                NewBanClient(cfg),
+		BanBatch:           NewBanBatchClient(cfg),
+		Category:           NewCategoryClient(cfg),
+		Channel:            NewChannelClient(cfg),
+		ChannelCount:       NewChannelCountClient(cfg),
+		ChannelCountDelta:  NewChannelCountDeltaClient(cfg),
+		ChatBatch:          NewChatBatchClient(cfg),
+		ChatGeneration:     NewChatGenerationClient(cfg),
+		ChatServer:         NewChatServerClient(cfg),
+		Clip:               NewClipClient(cfg),
+		CursorKey:          NewCursorKeyClient(cfg),
+		Erasure:            NewErasureClient(cfg),
+		Event:              NewEventClient(cfg),
+		EventSequencer:     NewEventSequencerClient(cfg),
+		EventSession:       NewEventSessionClient(cfg),
+		EventSink:          NewEventSinkClient(cfg),
+		EventSubscription:  NewEventSubscriptionClient(cfg),
+		EventTicket:        NewEventTicketClient(cfg),
+		Follow:             NewFollowClient(cfg),
+		Grant:              NewGrantClient(cfg),
+		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
+		Message:            NewMessageClient(cfg),
+		MessageGeneration:  NewMessageGenerationClient(cfg),
+		Mute:               NewMuteClient(cfg),
+		Raid:               NewRaidClient(cfg),
+		RefreshToken:       NewRefreshTokenClient(cfg),
+		Role:               NewRoleClient(cfg),
+		StandingSubscriber: NewStandingSubscriberClient(cfg),
+		Stream:             NewStreamClient(cfg),
+		Subscription:       NewSubscriptionClient(cfg),
+		Sweep:              NewSweepClient(cfg),
+		SweepChunk:         NewSweepChunkClient(cfg),
+		Token:              NewTokenClient(cfg),
+		User:               NewUserClient(cfg),
+		Vod:                NewVodClient(cfg),
+		Vote:               NewVoteClient(cfg),
+		Webhook:            NewWebhookClient(cfg),
+		WebhookDelivery:    NewWebhookDeliveryClient(cfg),
 	}, nil
 }
 
@@ -417,8 +423,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
 		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Sweep, c.SweepChunk,
-		c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.RefreshToken, c.Role, c.StandingSubscriber, c.Stream, c.Subscription,
+		c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -433,8 +440,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
 		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Sweep, c.SweepChunk,
-		c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.RefreshToken, c.Role, c.StandingSubscriber, c.Stream, c.Subscription,
+		c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -503,6 +511,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.RefreshToken.mutate(ctx, m)
 	case *RoleMutation:
 		return c.Role.mutate(ctx, m)
+	case *StandingSubscriberMutation:
+		return c.StandingSubscriber.mutate(ctx, m)
 	case *StreamMutation:
 		return c.Stream.mutate(ctx, m)
 	case *SubscriptionMutation:
@@ -4610,6 +4620,139 @@ func (c *RoleClient) mutate(ctx context.Context, m *RoleMutation) (Value, error)
 	}
 }
 
+// StandingSubscriberClient is a client for the StandingSubscriber schema.
+type StandingSubscriberClient struct {
+	config
+}
+
+// NewStandingSubscriberClient returns a client for the StandingSubscriber from the given config.
+func NewStandingSubscriberClient(c config) *StandingSubscriberClient {
+	return &StandingSubscriberClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `standingsubscriber.Hooks(f(g(h())))`.
+func (c *StandingSubscriberClient) Use(hooks ...Hook) {
+	c.hooks.StandingSubscriber = append(c.hooks.StandingSubscriber, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `standingsubscriber.Intercept(f(g(h())))`.
+func (c *StandingSubscriberClient) Intercept(interceptors ...Interceptor) {
+	c.inters.StandingSubscriber = append(c.inters.StandingSubscriber, interceptors...)
+}
+
+// Create returns a builder for creating a StandingSubscriber entity.
+func (c *StandingSubscriberClient) Create() *StandingSubscriberCreate {
+	mutation := newStandingSubscriberMutation(c.config, OpCreate)
+	return &StandingSubscriberCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of StandingSubscriber entities.
+func (c *StandingSubscriberClient) CreateBulk(builders ...*StandingSubscriberCreate) *StandingSubscriberCreateBulk {
+	return &StandingSubscriberCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *StandingSubscriberClient) MapCreateBulk(slice any, setFunc func(*StandingSubscriberCreate, int)) *StandingSubscriberCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &StandingSubscriberCreateBulk{err: fmt.Errorf("calling to StandingSubscriberClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*StandingSubscriberCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &StandingSubscriberCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for StandingSubscriber.
+func (c *StandingSubscriberClient) Update() *StandingSubscriberUpdate {
+	mutation := newStandingSubscriberMutation(c.config, OpUpdate)
+	return &StandingSubscriberUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *StandingSubscriberClient) UpdateOne(_m *StandingSubscriber) *StandingSubscriberUpdateOne {
+	mutation := newStandingSubscriberMutation(c.config, OpUpdateOne, withStandingSubscriber(_m))
+	return &StandingSubscriberUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *StandingSubscriberClient) UpdateOneID(id uid.ID) *StandingSubscriberUpdateOne {
+	mutation := newStandingSubscriberMutation(c.config, OpUpdateOne, withStandingSubscriberID(id))
+	return &StandingSubscriberUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for StandingSubscriber.
+func (c *StandingSubscriberClient) Delete() *StandingSubscriberDelete {
+	mutation := newStandingSubscriberMutation(c.config, OpDelete)
+	return &StandingSubscriberDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *StandingSubscriberClient) DeleteOne(_m *StandingSubscriber) *StandingSubscriberDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *StandingSubscriberClient) DeleteOneID(id uid.ID) *StandingSubscriberDeleteOne {
+	builder := c.Delete().Where(standingsubscriber.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &StandingSubscriberDeleteOne{builder}
+}
+
+// Query returns a query builder for StandingSubscriber.
+func (c *StandingSubscriberClient) Query() *StandingSubscriberQuery {
+	return &StandingSubscriberQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeStandingSubscriber},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a StandingSubscriber entity by its id.
+func (c *StandingSubscriberClient) Get(ctx context.Context, id uid.ID) (*StandingSubscriber, error) {
+	return c.Query().Where(standingsubscriber.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *StandingSubscriberClient) GetX(ctx context.Context, id uid.ID) *StandingSubscriber {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *StandingSubscriberClient) Hooks() []Hook {
+	return c.hooks.StandingSubscriber
+}
+
+// Interceptors returns the client interceptors.
+func (c *StandingSubscriberClient) Interceptors() []Interceptor {
+	return c.inters.StandingSubscriber
+}
+
+func (c *StandingSubscriberClient) mutate(ctx context.Context, m *StandingSubscriberMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&StandingSubscriberCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&StandingSubscriberUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&StandingSubscriberUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&StandingSubscriberDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown StandingSubscriber mutation op: %q", m.Op())
+	}
+}
+
 // StreamClient is a client for the Stream schema.
 type StreamClient struct {
 	config
@@ -6090,16 +6233,18 @@ type (
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Sweep,
-		SweepChunk, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		MessageGeneration, Mute, Raid, RefreshToken, Role, StandingSubscriber, Stream,
+		Subscription, Sweep, SweepChunk, Token, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Sweep,
-		SweepChunk, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
+		MessageGeneration, Mute, Raid, RefreshToken, Role, StandingSubscriber, Stream,
+		Subscription, Sweep, SweepChunk, Token, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -41,6 +41,7 @@ import (
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/sweep"
@@ -65,46 +66,47 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeActivity          = "Activity"
-	TypeApplication       = "Application"
-	TypeAuthorization     = "Authorization"
-	TypeBan               = "Ban"
-	TypeBanBatch          = "BanBatch"
-	TypeCategory          = "Category"
-	TypeChannel           = "Channel"
-	TypeChannelCount      = "ChannelCount"
-	TypeChannelCountDelta = "ChannelCountDelta"
-	TypeChatBatch         = "ChatBatch"
-	TypeChatGeneration    = "ChatGeneration"
-	TypeChatServer        = "ChatServer"
-	TypeClip              = "Clip"
-	TypeCursorKey         = "CursorKey"
-	TypeErasure           = "Erasure"
-	TypeEvent             = "Event"
-	TypeEventSequencer    = "EventSequencer"
-	TypeEventSession      = "EventSession"
-	TypeEventSink         = "EventSink"
-	TypeEventSubscription = "EventSubscription"
-	TypeEventTicket       = "EventTicket"
-	TypeFollow            = "Follow"
-	TypeGrant             = "Grant"
-	TypeIdempotencyKey    = "IdempotencyKey"
-	TypeMessage           = "Message"
-	TypeMessageGeneration = "MessageGeneration"
-	TypeMute              = "Mute"
-	TypeRaid              = "Raid"
-	TypeRefreshToken      = "RefreshToken"
-	TypeRole              = "Role"
-	TypeStream            = "Stream"
-	TypeSubscription      = "Subscription"
-	TypeSweep             = "Sweep"
-	TypeSweepChunk        = "SweepChunk"
-	TypeToken             = "Token"
-	TypeUser              = "User"
-	TypeVod               = "Vod"
-	TypeVote              = "Vote"
-	TypeWebhook           = "Webhook"
-	TypeWebhookDelivery   = "WebhookDelivery"
+	TypeActivity           = "Activity"
+	TypeApplication        = "Application"
+	TypeAuthorization      = "Authorization"
+	TypeBan                = "Ban"
+	TypeBanBatch           = "BanBatch"
+	TypeCategory           = "Category"
+	TypeChannel            = "Channel"
+	TypeChannelCount       = "ChannelCount"
+	TypeChannelCountDelta  = "ChannelCountDelta"
+	TypeChatBatch          = "ChatBatch"
+	TypeChatGeneration     = "ChatGeneration"
+	TypeChatServer         = "ChatServer"
+	TypeClip               = "Clip"
+	TypeCursorKey          = "CursorKey"
+	TypeErasure            = "Erasure"
+	TypeEvent              = "Event"
+	TypeEventSequencer     = "EventSequencer"
+	TypeEventSession       = "EventSession"
+	TypeEventSink          = "EventSink"
+	TypeEventSubscription  = "EventSubscription"
+	TypeEventTicket        = "EventTicket"
+	TypeFollow             = "Follow"
+	TypeGrant              = "Grant"
+	TypeIdempotencyKey     = "IdempotencyKey"
+	TypeMessage            = "Message"
+	TypeMessageGeneration  = "MessageGeneration"
+	TypeMute               = "Mute"
+	TypeRaid               = "Raid"
+	TypeRefreshToken       = "RefreshToken"
+	TypeRole               = "Role"
+	TypeStandingSubscriber = "StandingSubscriber"
+	TypeStream             = "Stream"
+	TypeSubscription       = "Subscription"
+	TypeSweep              = "Sweep"
+	TypeSweepChunk         = "SweepChunk"
+	TypeToken              = "Token"
+	TypeUser               = "User"
+	TypeVod                = "Vod"
+	TypeVote               = "Vote"
+	TypeWebhook            = "Webhook"
+	TypeWebhookDelivery    = "WebhookDelivery"
 )
 
 // ActivityMutation represents an operation that mutates the Activity nodes in the graph.
@@ -22030,6 +22032,731 @@ func (m *RoleMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *RoleMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Role edge %s", name)
+}
+
+// StandingSubscriberMutation represents an operation that mutates the StandingSubscriber nodes in the graph.
+type StandingSubscriberMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	client_id     *string
+	name          *string
+	hears_all     *bool
+	channel_ids   *[]byte
+	position      *int64
+	addposition   *int64
+	delays        *[]byte
+	expires_at    *instant.Instant
+	addexpires_at *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*StandingSubscriber, error)
+	predicates    []predicate.StandingSubscriber
+}
+
+var _ ent.Mutation = (*StandingSubscriberMutation)(nil)
+
+// standingsubscriberOption allows management of the mutation configuration using functional options.
+type standingsubscriberOption func(*StandingSubscriberMutation)
+
+// newStandingSubscriberMutation creates new mutation for the StandingSubscriber entity.
+func newStandingSubscriberMutation(c config, op Op, opts ...standingsubscriberOption) *StandingSubscriberMutation {
+	m := &StandingSubscriberMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeStandingSubscriber,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withStandingSubscriberID sets the ID field of the mutation.
+func withStandingSubscriberID(id uid.ID) standingsubscriberOption {
+	return func(m *StandingSubscriberMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *StandingSubscriber
+		)
+		m.oldValue = func(ctx context.Context) (*StandingSubscriber, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().StandingSubscriber.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withStandingSubscriber sets the old StandingSubscriber of the mutation.
+func withStandingSubscriber(node *StandingSubscriber) standingsubscriberOption {
+	return func(m *StandingSubscriberMutation) {
+		m.oldValue = func(context.Context) (*StandingSubscriber, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m StandingSubscriberMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m StandingSubscriberMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of StandingSubscriber entities.
+func (m *StandingSubscriberMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *StandingSubscriberMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *StandingSubscriberMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().StandingSubscriber.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetClientID sets the "client_id" field.
+func (m *StandingSubscriberMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *StandingSubscriberMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldClientID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *StandingSubscriberMutation) ResetClientID() {
+	m.client_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *StandingSubscriberMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *StandingSubscriberMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *StandingSubscriberMutation) ResetName() {
+	m.name = nil
+}
+
+// SetHearsAll sets the "hears_all" field.
+func (m *StandingSubscriberMutation) SetHearsAll(b bool) {
+	m.hears_all = &b
+}
+
+// HearsAll returns the value of the "hears_all" field in the mutation.
+func (m *StandingSubscriberMutation) HearsAll() (r bool, exists bool) {
+	v := m.hears_all
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHearsAll returns the old "hears_all" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldHearsAll(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHearsAll is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHearsAll requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHearsAll: %w", err)
+	}
+	return oldValue.HearsAll, nil
+}
+
+// ResetHearsAll resets all changes to the "hears_all" field.
+func (m *StandingSubscriberMutation) ResetHearsAll() {
+	m.hears_all = nil
+}
+
+// SetChannelIds sets the "channel_ids" field.
+func (m *StandingSubscriberMutation) SetChannelIds(b []byte) {
+	m.channel_ids = &b
+}
+
+// ChannelIds returns the value of the "channel_ids" field in the mutation.
+func (m *StandingSubscriberMutation) ChannelIds() (r []byte, exists bool) {
+	v := m.channel_ids
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelIds returns the old "channel_ids" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldChannelIds(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelIds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelIds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelIds: %w", err)
+	}
+	return oldValue.ChannelIds, nil
+}
+
+// ResetChannelIds resets all changes to the "channel_ids" field.
+func (m *StandingSubscriberMutation) ResetChannelIds() {
+	m.channel_ids = nil
+}
+
+// SetPosition sets the "position" field.
+func (m *StandingSubscriberMutation) SetPosition(i int64) {
+	m.position = &i
+	m.addposition = nil
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *StandingSubscriberMutation) Position() (r int64, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldPosition(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// AddPosition adds i to the "position" field.
+func (m *StandingSubscriberMutation) AddPosition(i int64) {
+	if m.addposition != nil {
+		*m.addposition += i
+	} else {
+		m.addposition = &i
+	}
+}
+
+// AddedPosition returns the value that was added to the "position" field in this mutation.
+func (m *StandingSubscriberMutation) AddedPosition() (r int64, exists bool) {
+	v := m.addposition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *StandingSubscriberMutation) ResetPosition() {
+	m.position = nil
+	m.addposition = nil
+}
+
+// SetDelays sets the "delays" field.
+func (m *StandingSubscriberMutation) SetDelays(b []byte) {
+	m.delays = &b
+}
+
+// Delays returns the value of the "delays" field in the mutation.
+func (m *StandingSubscriberMutation) Delays() (r []byte, exists bool) {
+	v := m.delays
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDelays returns the old "delays" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldDelays(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDelays is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDelays requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDelays: %w", err)
+	}
+	return oldValue.Delays, nil
+}
+
+// ResetDelays resets all changes to the "delays" field.
+func (m *StandingSubscriberMutation) ResetDelays() {
+	m.delays = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *StandingSubscriberMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *StandingSubscriberMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the StandingSubscriber entity.
+// If the StandingSubscriber object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StandingSubscriberMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *StandingSubscriberMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *StandingSubscriberMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *StandingSubscriberMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// Where appends a list predicates to the StandingSubscriberMutation builder.
+func (m *StandingSubscriberMutation) Where(ps ...predicate.StandingSubscriber) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the StandingSubscriberMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *StandingSubscriberMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.StandingSubscriber, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *StandingSubscriberMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *StandingSubscriberMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (StandingSubscriber).
+func (m *StandingSubscriberMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *StandingSubscriberMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.client_id != nil {
+		fields = append(fields, standingsubscriber.FieldClientID)
+	}
+	if m.name != nil {
+		fields = append(fields, standingsubscriber.FieldName)
+	}
+	if m.hears_all != nil {
+		fields = append(fields, standingsubscriber.FieldHearsAll)
+	}
+	if m.channel_ids != nil {
+		fields = append(fields, standingsubscriber.FieldChannelIds)
+	}
+	if m.position != nil {
+		fields = append(fields, standingsubscriber.FieldPosition)
+	}
+	if m.delays != nil {
+		fields = append(fields, standingsubscriber.FieldDelays)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, standingsubscriber.FieldExpiresAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *StandingSubscriberMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case standingsubscriber.FieldClientID:
+		return m.ClientID()
+	case standingsubscriber.FieldName:
+		return m.Name()
+	case standingsubscriber.FieldHearsAll:
+		return m.HearsAll()
+	case standingsubscriber.FieldChannelIds:
+		return m.ChannelIds()
+	case standingsubscriber.FieldPosition:
+		return m.Position()
+	case standingsubscriber.FieldDelays:
+		return m.Delays()
+	case standingsubscriber.FieldExpiresAt:
+		return m.ExpiresAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *StandingSubscriberMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case standingsubscriber.FieldClientID:
+		return m.OldClientID(ctx)
+	case standingsubscriber.FieldName:
+		return m.OldName(ctx)
+	case standingsubscriber.FieldHearsAll:
+		return m.OldHearsAll(ctx)
+	case standingsubscriber.FieldChannelIds:
+		return m.OldChannelIds(ctx)
+	case standingsubscriber.FieldPosition:
+		return m.OldPosition(ctx)
+	case standingsubscriber.FieldDelays:
+		return m.OldDelays(ctx)
+	case standingsubscriber.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown StandingSubscriber field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *StandingSubscriberMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case standingsubscriber.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case standingsubscriber.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case standingsubscriber.FieldHearsAll:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHearsAll(v)
+		return nil
+	case standingsubscriber.FieldChannelIds:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelIds(v)
+		return nil
+	case standingsubscriber.FieldPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	case standingsubscriber.FieldDelays:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDelays(v)
+		return nil
+	case standingsubscriber.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown StandingSubscriber field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *StandingSubscriberMutation) AddedFields() []string {
+	var fields []string
+	if m.addposition != nil {
+		fields = append(fields, standingsubscriber.FieldPosition)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, standingsubscriber.FieldExpiresAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *StandingSubscriberMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case standingsubscriber.FieldPosition:
+		return m.AddedPosition()
+	case standingsubscriber.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *StandingSubscriberMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case standingsubscriber.FieldPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPosition(v)
+		return nil
+	case standingsubscriber.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown StandingSubscriber numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *StandingSubscriberMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *StandingSubscriberMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *StandingSubscriberMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown StandingSubscriber nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *StandingSubscriberMutation) ResetField(name string) error {
+	switch name {
+	case standingsubscriber.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case standingsubscriber.FieldName:
+		m.ResetName()
+		return nil
+	case standingsubscriber.FieldHearsAll:
+		m.ResetHearsAll()
+		return nil
+	case standingsubscriber.FieldChannelIds:
+		m.ResetChannelIds()
+		return nil
+	case standingsubscriber.FieldPosition:
+		m.ResetPosition()
+		return nil
+	case standingsubscriber.FieldDelays:
+		m.ResetDelays()
+		return nil
+	case standingsubscriber.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown StandingSubscriber field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *StandingSubscriberMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *StandingSubscriberMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *StandingSubscriberMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *StandingSubscriberMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *StandingSubscriberMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *StandingSubscriberMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *StandingSubscriberMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown StandingSubscriber unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *StandingSubscriberMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown StandingSubscriber edge %s", name)
 }
 
 // StreamMutation represents an operation that mutates the Stream nodes in the graph.

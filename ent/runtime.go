@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
+	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/token"
@@ -339,6 +340,16 @@ func init() {
 	roleDescRole := roleFields[3].Descriptor()
 	// role.RoleValidator is a validator for the "role" field. It is called by the builders before save.
 	role.RoleValidator = roleDescRole.Validators[0].(func(string) error)
+	standingsubscriberFields := schema.StandingSubscriber{}.Fields()
+	_ = standingsubscriberFields
+	// standingsubscriberDescClientID is the schema descriptor for client_id field.
+	standingsubscriberDescClientID := standingsubscriberFields[1].Descriptor()
+	// standingsubscriber.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	standingsubscriber.ClientIDValidator = standingsubscriberDescClientID.Validators[0].(func(string) error)
+	// standingsubscriberDescName is the schema descriptor for name field.
+	standingsubscriberDescName := standingsubscriberFields[2].Descriptor()
+	// standingsubscriber.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	standingsubscriber.NameValidator = standingsubscriberDescName.Validators[0].(func(string) error)
 	streamFields := schema.Stream{}.Fields()
 	_ = streamFields
 	// streamDescTitle is the schema descriptor for title field.

@@ -74,6 +74,8 @@ type Tx struct {
 	RefreshToken *RefreshTokenClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
+	// StandingSubscriber is the client for interacting with the StandingSubscriber builders.
+	StandingSubscriber *StandingSubscriberClient
 	// Stream is the client for interacting with the Stream builders.
 	Stream *StreamClient
 	// Subscription is the client for interacting with the Subscription builders.
@@ -255,6 +257,7 @@ func (tx *Tx) init() {
 	tx.Raid = NewRaidClient(tx.config)
 	tx.RefreshToken = NewRefreshTokenClient(tx.config)
 	tx.Role = NewRoleClient(tx.config)
+	tx.StandingSubscriber = NewStandingSubscriberClient(tx.config)
 	tx.Stream = NewStreamClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Sweep = NewSweepClient(tx.config)

@@ -16,12 +16,14 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/activity"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/content"
 	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
@@ -66,6 +68,19 @@ type usersService struct {
 	*oauthOperations
 }
 
+// The operations about posts and about standings make up the ChatService of the platform.
+type (
+	chatOperations     = chat.Service
+	standingOperations = standings.Service
+)
+
+// chatService implements the ChatService of the platform.
+type chatService struct {
+	platformv1.UnsafeChatServiceServer
+	*chatOperations
+	*standingOperations
+}
+
 // services holds the implementations of all services.
 type services struct {
 	*domains.Services
@@ -76,8 +91,9 @@ type services struct {
 
 	subscriptions *subscriptions.Service
 
-	watch    *watch.Service
-	webhooks *webhooks.Service
+	watch     *watch.Service
+	standings *standings.Service
+	webhooks  *webhooks.Service
 }
 
 // registerPublic registers the services that both transports, REST and gRPC, serve.
@@ -95,7 +111,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 
 // registerPlatform registers the services that only gRPC serves.
 func (s services) registerPlatform(r grpc.ServiceRegistrar) {
-	platformv1.RegisterChatServiceServer(r, s.Chat)
+	platformv1.RegisterChatServiceServer(r, chatService{chatOperations: s.Chat, standingOperations: s.standings})
 	platformv1.RegisterDirectoryServiceServer(r, s.Directory)
 	platformv1.RegisterAudienceServiceServer(r, s.Audience)
 	platformv1.RegisterStreamServiceServer(r, s.Livestream)

@@ -38,6 +38,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/socketio"
+	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
@@ -163,6 +164,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		oauth:    &oauth.Service{Store: s.Store, Lifetimes: s.config.Lifetimes, Log: s.config.Log},
 		watch:    watching,
 
+		standings: standings.New(s.Store, watching, s.config.Log, registry),
+
 		subscriptions: &subscriptions.Service{Store: s.Store, Changed: s.sockets.Changed},
 
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
@@ -200,6 +203,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
 	s.runJobs(rights.Jobs()...)
+	s.runJobs(implementations.standings.Jobs()...)
 	s.runJobs(messages.Job(), implementations.Moderation.Afterglows.Job())
 	s.runJobs(s.sockets.Jobs()...)
 	s.runJobs(secured.jobs()...)

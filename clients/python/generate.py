@@ -114,7 +114,7 @@ def method_of(operation: dict[str, Any]) -> str:
     identifier, method, path = operation["operationId"], operation["method"], operation["path"]
     parameters, data = parameters_of(operation), data_of(operation)
     kind = "None" if data is None else type_of(data)
-    is_list = any(name == "cursor" for name, _, _ in parameters) and method == "GET"
+    is_list = {"cursor", "limit"} <= {name for name, _, _ in parameters} and method == "GET"
     signature = "".join(
         f"        {snake(name)}: " + (f"{of},\n" if needed else f"{optional(of)} = None,\n")
         for name, of, needed in sorted(parameters, key=lambda p: not p[2])

@@ -52,8 +52,8 @@ function methodOf(operation) {
   const query = queryOf(operation)
   if (query.length === 0) return `${head}  ${id}(options?: RequestOptions): Promise<${data}> {\n    return this.get(${quote(path)}, {}, options)\n  }\n`
   const parameters = `query: Query<'${id}'>${query.some((parameter) => parameter.required) ? '' : ' = {}'}, options?: RequestOptions`
-  const isList = query.some((parameter) => parameter.name === 'cursor')
   const limit = query.find((parameter) => parameter.name === 'limit')?.schema.maximum
+  const isList = limit !== undefined && query.some((parameter) => parameter.name === 'cursor')
   return isList
     ? `${head}  ${id}(${parameters}): List<${data}> {\n    return this.list(${quote(path)}, query, ${limit}, options)\n  }\n`
     : `${head}  ${id}(${parameters}): Promise<${data}> {\n    return this.get(${quote(path)}, query, options)\n  }\n`

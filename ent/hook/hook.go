@@ -369,6 +369,18 @@ func (f RoleFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RoleMutation", m)
 }
 
+// The StandingSubscriberFunc type is an adapter to allow the use of ordinary
+// function as StandingSubscriber mutator.
+type StandingSubscriberFunc func(context.Context, *ent.StandingSubscriberMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f StandingSubscriberFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.StandingSubscriberMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.StandingSubscriberMutation", m)
+}
+
 // The StreamFunc type is an adapter to allow the use of ordinary
 // function as Stream mutator.
 type StreamFunc func(context.Context, *ent.StreamMutation) (ent.Value, error)

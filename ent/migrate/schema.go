@@ -918,6 +918,35 @@ var (
 			},
 		},
 	}
+	// StandingSubscribersColumns holds the columns for the "standing_subscribers" table.
+	StandingSubscribersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Size: 64},
+		{Name: "name", Type: field.TypeString, Size: 64},
+		{Name: "hears_all", Type: field.TypeBool},
+		{Name: "channel_ids", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "blob", "sqlite3": "blob"}},
+		{Name: "position", Type: field.TypeInt64},
+		{Name: "delays", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "blob", "sqlite3": "blob"}},
+		{Name: "expires_at", Type: field.TypeInt64},
+	}
+	// StandingSubscribersTable holds the schema information for the "standing_subscribers" table.
+	StandingSubscribersTable = &schema.Table{
+		Name:       "standing_subscribers",
+		Columns:    StandingSubscribersColumns,
+		PrimaryKey: []*schema.Column{StandingSubscribersColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "standingsubscriber_client_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{StandingSubscribersColumns[1], StandingSubscribersColumns[2]},
+			},
+			{
+				Name:    "standingsubscriber_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{StandingSubscribersColumns[7]},
+			},
+		},
+	}
 	// StreamsColumns holds the columns for the "streams" table.
 	StreamsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1367,6 +1396,7 @@ var (
 		RaidsTable,
 		RefreshTokensTable,
 		RolesTable,
+		StandingSubscribersTable,
 		StreamsTable,
 		SubscriptionsTable,
 		SweepsTable,
@@ -1536,6 +1566,11 @@ func init() {
 	}
 	RolesTable.Annotation = &entsql.Annotation{
 		Table:     "roles",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	StandingSubscribersTable.Annotation = &entsql.Annotation{
+		Table:     "standing_subscribers",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -96,6 +96,9 @@ type RefreshToken func(*sql.Selector)
 // Role is the predicate function for role builders.
 type Role func(*sql.Selector)
 
+// StandingSubscriber is the predicate function for standingsubscriber builders.
+type StandingSubscriber func(*sql.Selector)
+
 // Stream is the predicate function for stream builders.
 type Stream func(*sql.Selector)
 

@@ -20,8 +20,6 @@ import (
 
 // Service serves the ChatService of the platform's backends.
 type Service struct {
-	platformv1.UnsafeChatServiceServer
-
 	// Store is the database.
 	Store *store.Store
 	// Live delivers new messages to listeners.

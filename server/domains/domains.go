@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -28,7 +29,7 @@ import (
 // Tables returns the tables of all domains.
 func Tables() []domain.Table {
 	return slices.Concat(
-		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
+		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, standings.Tables, audience.Tables, content.Tables, activity.Tables,
 		livestream.Tables, subscriptions.Tables, tickets.Tables, idempotency.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }

@@ -42,6 +42,10 @@ func (d *Dialect) ByPrimaryKey(table string) string {
 	return d.dialect.byIndex(d.dialect.primaryKey(table))
 }
 
+// RowNumber returns the column by which the database stores the rows of a table, in the order
+// in which they were inserted. It is empty if the rows are stored by their primary key.
+func (d *Dialect) RowNumber() string { return d.dialect.rowNumber() }
+
 // OrderedJoin returns the join operator that makes the database read tables in the order of the
 // statement, whatever the statistics say. The database reads a page along the index of
 // its list, each row with its joined rows, and stops after the last row. It does not
@@ -102,6 +106,7 @@ type dialect interface {
 	byIndex(index string) string
 	// primaryKey returns the name of the index of a table's primary key.
 	primaryKey(table string) string
+	rowNumber() string
 	orderedJoin() string
 	after(keyColumn, tieColumn, comparison string, key, tie any) (condition string, args []any)
 	// some returns a WHERE clause for at most n of the rows that match, for an UPDATE

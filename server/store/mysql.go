@@ -187,6 +187,8 @@ func (mysqlDialect) byIndex(index string) string { return " FORCE INDEX (" + ind
 
 func (mysqlDialect) primaryKey(string) string { return "PRIMARY" }
 
+func (mysqlDialect) rowNumber() string { return "" }
+
 func (mysqlDialect) orderedJoin() string { return " STRAIGHT_JOIN " }
 
 // after compares the two columns separately: for a row comparison the MySQL family uses

@@ -44,6 +44,12 @@ func (l StreamLimits) holder(c *authn.Caller) (holder any, limit int, described 
 	return c.Token, cmp.Or(l.PerToken, DefaultStreamsPerToken), "for this token"
 }
 
+// Open counts a stream of a caller, of events or of what derives from them, until
+// closeStream is called. It returns an error if a limit is reached.
+func (s *Service) Open(caller *authn.Caller) (closeStream func(), err error) {
+	return s.streams.open(s.Limits, caller)
+}
+
 // open counts a stream of a caller until closeStream is called. It returns an error if a
 // limit is reached.
 func (s *streams) open(limits StreamLimits, c *authn.Caller) (closeStream func(), err error) {

@@ -96,7 +96,7 @@ func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest)
 // WatchEvents streams events to a listener.
 func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]) error {
 	ctx := stream.Context()
-	closeStream, err := s.streams.open(s.Limits, authn.FromContext(ctx))
+	closeStream, err := s.Open(authn.FromContext(ctx))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64,
 	authz.MarkListener(ctx)
 	from, err := s.Hub.Subscribe(ctx, after, who.Present)
 	if err != nil {
-		return told(err)
+		return Told(err)
 	}
 	defer from.Close()
 	chat := s.listenLive(ctx, want, who)
@@ -150,7 +150,7 @@ func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64,
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		err = cause
 	}
-	return told(err)
+	return Told(err)
 }
 
 // watcher is an open stream.
@@ -270,8 +270,8 @@ func (f *filter) has(e *outbox.Event) bool {
 	return (only.IsZero() || only == e.ChannelID) && slices.Contains(f.wish.Widest(), e.Type)
 }
 
-// told returns the API error for an error that ends a stream.
-func told(err error) error {
+// Told returns the API error for an error that ends a stream.
+func Told(err error) error {
 	switch {
 	case errors.Is(err, ErrTooSlow):
 		return apierr.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)

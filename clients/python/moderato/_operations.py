@@ -29,6 +29,7 @@ from ._types import (
     FollowedChannel,
     GetLiveStatsResponse,
     GetProfileResponse,
+    GetPropagationResponse,
     GetSelfResponse,
     GetStatsResponse,
     GetStreamInfoResponse,
@@ -307,6 +308,19 @@ class Moderation(Resource):
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter.
         """
         return self._list("/v1/moderation/log", {"channelId": channel_id, "userId": user_id, "moderatorId": moderator_id, "type[]": type, "cursor": cursor, "limit": limit}, ListLogResponse, LogEntry, 100, options)
+
+    def get_propagation(
+        self,
+        *,
+        channel_id: str,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> GetPropagationResponse:
+        """Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is not that of an event.
+        """
+        return self._get("/v1/moderation/propagation", {"channelId": channel_id, "cursor": cursor}, GetPropagationResponse, options)  # type: ignore[no-any-return]
 
 
 class Channels(Resource):

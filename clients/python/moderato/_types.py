@@ -43,6 +43,7 @@ __all__ = [
     "FollowedChannel",
     "GetLiveStatsResponse",
     "GetProfileResponse",
+    "GetPropagationResponse",
     "GetSelfResponse",
     "GetStatsResponse",
     "GetStreamInfoResponse",
@@ -878,6 +879,20 @@ class GetProfileResponse:
 
     channel_id: Optional[str]
     """The user's channel: a UUID in lower case, equal to `userId`; null if the user has no channel."""
+
+
+@dataclass(frozen=True)
+class GetPropagationResponse:
+    """GetPropagationResponse reports how far a change has come."""
+
+    subscriber_count: int
+    """How many chat servers hold the standings of the channel. A chat server that lost its connection counts for a minute."""
+
+    applied_count: int
+    """How many of them have applied the change. They refuse the messages of a user who was banned, without asking Moderato."""
+
+    slowest_milliseconds: Optional[int]
+    """The time from the change until the slowest of these chat servers had applied it, in milliseconds, as the chat servers measured it. A chat server acknowledges several changes together, and this is the slowest of them. Null if no chat server has measured it."""
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ export type FollowEvent = Schemas['FollowEvent']
 export type FollowedChannel = Schemas['FollowedChannel']
 export type GetLiveStatsResponse = Schemas['GetLiveStatsResponse']
 export type GetProfileResponse = Schemas['GetProfileResponse']
+export type GetPropagationResponse = Schemas['GetPropagationResponse']
 export type GetSelfResponse = Schemas['GetSelfResponse']
 export type GetStatsResponse = Schemas['GetStatsResponse']
 export type GetStreamInfoResponse = Schemas['GetStreamInfoResponse']
@@ -320,6 +321,15 @@ export class Moderation extends Resource {
    */
   listLog(query: Query<'listLog'>, options?: RequestOptions): List<ListLogResponse> {
     return this.list('/v1/moderation/log', query, 100, options)
+  }
+
+  /**
+   * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is not that of an event.
+   */
+  getPropagation(query: Query<'getPropagation'>, options?: RequestOptions): Promise<GetPropagationResponse> {
+    return this.get('/v1/moderation/propagation', query, options)
   }
 }
 

@@ -160,6 +160,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/propagation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getPropagation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/channels": {
         parameters: {
             query?: never;
@@ -1656,6 +1672,24 @@ export interface components {
              * @description The user's channel: a UUID in lower case, equal to `userId`; null if the user has no channel.
              */
             channelId: string | null;
+        };
+        /** @description GetPropagationResponse reports how far a change has come. */
+        GetPropagationResponse: {
+            /**
+             * Format: int32
+             * @description How many chat servers hold the standings of the channel. A chat server that lost its connection counts for a minute.
+             */
+            subscriberCount: number;
+            /**
+             * Format: int32
+             * @description How many of them have applied the change. They refuse the messages of a user who was banned, without asking Moderato.
+             */
+            appliedCount: number;
+            /**
+             * Format: int64
+             * @description The time from the change until the slowest of these chat servers had applied it, in milliseconds, as the chat servers measured it. A chat server acknowledges several changes together, and this is the slowest of them. Null if no chat server has measured it.
+             */
+            slowestMilliseconds: number | null;
         };
         /** @description GetSelfResponse is what a token is and what it permits. */
         GetSelfResponse: {
@@ -3779,6 +3813,39 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["ListLogResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getPropagation: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `cursor` of an event of the channel, as a listener receives it: the report is about the latest change of the channel up to this event. Empty for the latest change of all. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetPropagationResponse"];
                     };
                 };
             };

@@ -3521,6 +3521,131 @@ func (x *UserMessage) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// GetPropagationRequest names the channel and the change.
+type GetPropagationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The `cursor` of an event of the channel, as a listener receives it: the report is about
+	// the latest change of the channel up to this event. Empty for the latest change of all.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPropagationRequest) Reset() {
+	*x = GetPropagationRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPropagationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPropagationRequest) ProtoMessage() {}
+
+func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
+func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *GetPropagationRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *GetPropagationRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// GetPropagationResponse reports how far a change has come.
+type GetPropagationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many chat servers hold the standings of the channel. A chat server that lost its
+	// connection counts for a minute.
+	SubscriberCount int32 `protobuf:"varint,1,opt,name=subscriber_count,json=subscriberCount" json:"subscriber_count,omitempty"`
+	// How many of them have applied the change. They refuse the messages of a user who was
+	// banned, without asking Moderato.
+	AppliedCount int32 `protobuf:"varint,2,opt,name=applied_count,json=appliedCount" json:"applied_count,omitempty"`
+	// The time from the change until the slowest of these chat servers had applied it, in
+	// milliseconds, as the chat servers measured it. A chat server acknowledges several
+	// changes together, and this is the slowest of them. Null if no chat server has
+	// measured it.
+	SlowestMilliseconds *int64 `protobuf:"varint,3,opt,name=slowest_milliseconds,json=slowestMilliseconds" json:"slowest_milliseconds,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *GetPropagationResponse) Reset() {
+	*x = GetPropagationResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPropagationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPropagationResponse) ProtoMessage() {}
+
+func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPropagationResponse.ProtoReflect.Descriptor instead.
+func (*GetPropagationResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *GetPropagationResponse) GetSubscriberCount() int32 {
+	if x != nil {
+		return x.SubscriberCount
+	}
+	return 0
+}
+
+func (x *GetPropagationResponse) GetAppliedCount() int32 {
+	if x != nil {
+		return x.AppliedCount
+	}
+	return 0
+}
+
+func (x *GetPropagationResponse) GetSlowestMilliseconds() int64 {
+	if x != nil && x.SlowestMilliseconds != nil {
+		return *x.SlowestMilliseconds
+	}
+	return 0
+}
+
 var File_moderato_v1_moderation_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_moderation_proto_rawDesc = "" +
@@ -3797,7 +3922,15 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xac\x12\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"N\n" +
+	"\x15GetPropagationRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"\xa2\x01\n" +
+	"\x16GetPropagationResponse\x12)\n" +
+	"\x10subscriber_count\x18\x01 \x01(\x05R\x0fsubscriberCount\x12#\n" +
+	"\rapplied_count\x18\x02 \x01(\x05R\fappliedCount\x128\n" +
+	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\xcb\x13\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -3833,7 +3966,9 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01\x12\x9c\x01\n" +
+	"\x0eGetPropagation\x12\".moderato.v1.GetPropagationRequest\x1a#.moderato.v1.GetPropagationResponse\"A\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/propagation\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_moderation_proto_rawDescOnce sync.Once
@@ -3847,7 +3982,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -3900,62 +4035,64 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*UserMute)(nil),                      // 48: moderato.v1.UserMute
 	(*UserFollow)(nil),                    // 49: moderato.v1.UserFollow
 	(*UserMessage)(nil),                   // 50: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 51: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 52: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 53: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 54: moderato.v1.BannedBy
-	(*structpb.Struct)(nil),               // 55: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 56: moderato.v1.SubscriptionInfo
+	(*GetPropagationRequest)(nil),         // 51: moderato.v1.GetPropagationRequest
+	(*GetPropagationResponse)(nil),        // 52: moderato.v1.GetPropagationResponse
+	(*Pagination)(nil),                    // 53: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 54: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 55: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 56: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 57: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 58: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	51, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	52, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	51, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	53, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	53, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	53, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	54, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	53, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	55, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	55, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	53, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	55, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
 	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
 	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
 	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	51, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	53, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	54, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	53, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	53, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	55, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	56, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	55, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	53, // 19: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	55, // 19: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
 	31, // 20: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
 	22, // 21: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	53, // 22: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	55, // 22: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
 	34, // 23: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
 	35, // 24: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
 	50, // 25: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
 	38, // 26: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
 	41, // 27: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	51, // 28: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	53, // 29: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	53, // 28: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	55, // 29: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
 	44, // 30: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
 	44, // 31: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	55, // 32: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	57, // 32: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
 	42, // 33: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	53, // 34: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	55, // 34: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
 	43, // 35: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	53, // 36: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	52, // 37: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	55, // 36: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	54, // 37: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
 	47, // 38: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
 	48, // 39: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
 	49, // 40: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	56, // 41: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	58, // 41: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
 	50, // 42: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	53, // 43: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	54, // 44: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	53, // 45: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	53, // 46: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	53, // 47: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	55, // 43: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	56, // 44: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	55, // 45: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	55, // 46: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	55, // 47: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 48: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
 	3,  // 49: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
 	5,  // 50: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
@@ -3972,24 +4109,26 @@ var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	29, // 61: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
 	45, // 62: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
 	39, // 63: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 64: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 65: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 66: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 67: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	11, // 68: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	13, // 69: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	15, // 70: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	17, // 71: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	20, // 72: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	24, // 73: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	27, // 74: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	33, // 75: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	37, // 76: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	30, // 77: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	46, // 78: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	40, // 79: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	64, // [64:80] is the sub-list for method output_type
-	48, // [48:64] is the sub-list for method input_type
+	51, // 64: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,  // 65: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 66: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 67: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 68: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 69: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 70: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 71: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 72: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	20, // 73: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	24, // 74: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	27, // 75: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	33, // 76: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	37, // 77: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	30, // 78: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	46, // 79: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	40, // 80: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	52, // 81: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	65, // [65:82] is the sub-list for method output_type
+	48, // [48:65] is the sub-list for method input_type
 	48, // [48:48] is the sub-list for extension type_name
 	48, // [48:48] is the sub-list for extension extendee
 	0,  // [0:48] is the sub-list for field type_name
@@ -4008,7 +4147,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   51,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,7 @@ const (
 	ModerationService_RevertModerator_FullMethodName       = "/moderato.v1.ModerationService/RevertModerator"
 	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
+	ModerationService_GetPropagation_FullMethodName        = "/moderato.v1.ModerationService/GetPropagation"
 )
 
 // ModerationServiceClient is the client API for ModerationService service.
@@ -209,6 +210,16 @@ type ModerationServiceClient interface {
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
 	// Errors: CURSOR_INVALID if the cursor is of another channel or filter.
 	ListLog(ctx context.Context, in *ListLogRequest, opts ...grpc.CallOption) (*ListLogResponse, error)
+	// GetPropagation reports how many of the platform's chat servers have applied a change
+	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
+	// times a second, so a report is complete within about a second after them. This method
+	// is not part of the interface document.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
+	// is not that of an event.
+	GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*GetPropagationResponse, error)
 }
 
 type moderationServiceClient struct {
@@ -373,6 +384,16 @@ func (c *moderationServiceClient) ListLog(ctx context.Context, in *ListLogReques
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLogResponse)
 	err := c.cc.Invoke(ctx, ModerationService_ListLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*GetPropagationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPropagationResponse)
+	err := c.cc.Invoke(ctx, ModerationService_GetPropagation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -548,6 +569,16 @@ type ModerationServiceServer interface {
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
 	// Errors: CURSOR_INVALID if the cursor is of another channel or filter.
 	ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error)
+	// GetPropagation reports how many of the platform's chat servers have applied a change
+	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
+	// times a second, so a report is complete within about a second after them. This method
+	// is not part of the interface document.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
+	// is not that of an event.
+	GetPropagation(context.Context, *GetPropagationRequest) (*GetPropagationResponse, error)
 	mustEmbedUnimplementedModerationServiceServer()
 }
 
@@ -605,6 +636,9 @@ func (UnimplementedModerationServiceServer) GetUser(context.Context, *GetUserReq
 }
 func (UnimplementedModerationServiceServer) ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLog not implemented")
+}
+func (UnimplementedModerationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*GetPropagationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
 }
 func (UnimplementedModerationServiceServer) mustEmbedUnimplementedModerationServiceServer() {}
 func (UnimplementedModerationServiceServer) testEmbeddedByValue()                           {}
@@ -915,6 +949,24 @@ func _ModerationService_ListLog_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPropagationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).GetPropagation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_GetPropagation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).GetPropagation(ctx, req.(*GetPropagationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ModerationService_ServiceDesc is the grpc.ServiceDesc for ModerationService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -985,6 +1037,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListLog",
 			Handler:    _ModerationService_ListLog_Handler,
+		},
+		{
+			MethodName: "GetPropagation",
+			Handler:    _ModerationService_GetPropagation_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

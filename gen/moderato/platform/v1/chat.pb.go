@@ -87,6 +87,96 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{0}
 }
 
+// StandingChangeKind is what a change of the state sets.
+type StandingChangeKind int32
+
+const (
+	// Never sent.
+	StandingChangeKind_STANDING_CHANGE_KIND_UNSPECIFIED StandingChangeKind = 0
+	// The user is banned, since `occurred_at`. Replaces an earlier ban.
+	StandingChangeKind_STANDING_CHANGE_KIND_BAN StandingChangeKind = 1
+	// The user is not banned any more.
+	StandingChangeKind_STANDING_CHANGE_KIND_UNBAN StandingChangeKind = 2
+	// The user is muted. Replaces an earlier mute.
+	StandingChangeKind_STANDING_CHANGE_KIND_MUTE StandingChangeKind = 3
+	// The user is not muted any more.
+	StandingChangeKind_STANDING_CHANGE_KIND_UNMUTE StandingChangeKind = 4
+	// The user has a role.
+	StandingChangeKind_STANDING_CHANGE_KIND_ROLE_ADD StandingChangeKind = 5
+	// The user does not have a role any more.
+	StandingChangeKind_STANDING_CHANGE_KIND_ROLE_REMOVE StandingChangeKind = 6
+	// The user is deleted: forget the user in all channels. GetStanding returns
+	// USER_NOT_FOUND.
+	StandingChangeKind_STANDING_CHANGE_KIND_USER_ERASED StandingChangeKind = 7
+	// The channel does not exist: forget it. GetStanding returns CHANNEL_NOT_FOUND.
+	StandingChangeKind_STANDING_CHANGE_KIND_CHANNEL_DELETED StandingChangeKind = 8
+	// The channel exists again, without bans, mutes or roles. A channel of which nothing else
+	// is said exists, if the subscription names it.
+	StandingChangeKind_STANDING_CHANGE_KIND_CHANNEL_CREATED StandingChangeKind = 9
+	// Until `expires_at`, PostMessage also examines the text of messages in the channel: a
+	// sweep with an afterglow was committed, and a message that matches it bans its sender.
+	// Post a message before showing it meanwhile. Replaces what was said before; 0 if no
+	// message is examined any more.
+	StandingChangeKind_STANDING_CHANGE_KIND_MESSAGE_CHECK StandingChangeKind = 10
+)
+
+// Enum value maps for StandingChangeKind.
+var (
+	StandingChangeKind_name = map[int32]string{
+		0:  "STANDING_CHANGE_KIND_UNSPECIFIED",
+		1:  "STANDING_CHANGE_KIND_BAN",
+		2:  "STANDING_CHANGE_KIND_UNBAN",
+		3:  "STANDING_CHANGE_KIND_MUTE",
+		4:  "STANDING_CHANGE_KIND_UNMUTE",
+		5:  "STANDING_CHANGE_KIND_ROLE_ADD",
+		6:  "STANDING_CHANGE_KIND_ROLE_REMOVE",
+		7:  "STANDING_CHANGE_KIND_USER_ERASED",
+		8:  "STANDING_CHANGE_KIND_CHANNEL_DELETED",
+		9:  "STANDING_CHANGE_KIND_CHANNEL_CREATED",
+		10: "STANDING_CHANGE_KIND_MESSAGE_CHECK",
+	}
+	StandingChangeKind_value = map[string]int32{
+		"STANDING_CHANGE_KIND_UNSPECIFIED":     0,
+		"STANDING_CHANGE_KIND_BAN":             1,
+		"STANDING_CHANGE_KIND_UNBAN":           2,
+		"STANDING_CHANGE_KIND_MUTE":            3,
+		"STANDING_CHANGE_KIND_UNMUTE":          4,
+		"STANDING_CHANGE_KIND_ROLE_ADD":        5,
+		"STANDING_CHANGE_KIND_ROLE_REMOVE":     6,
+		"STANDING_CHANGE_KIND_USER_ERASED":     7,
+		"STANDING_CHANGE_KIND_CHANNEL_DELETED": 8,
+		"STANDING_CHANGE_KIND_CHANNEL_CREATED": 9,
+		"STANDING_CHANGE_KIND_MESSAGE_CHECK":   10,
+	}
+)
+
+func (x StandingChangeKind) Enum() *StandingChangeKind {
+	p := new(StandingChangeKind)
+	*p = x
+	return p
+}
+
+func (x StandingChangeKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StandingChangeKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_moderato_platform_v1_chat_proto_enumTypes[1].Descriptor()
+}
+
+func (StandingChangeKind) Type() protoreflect.EnumType {
+	return &file_moderato_platform_v1_chat_proto_enumTypes[1]
+}
+
+func (x StandingChangeKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StandingChangeKind.Descriptor instead.
+func (StandingChangeKind) EnumDescriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{1}
+}
+
 // Message is a chat message that is not deleted.
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -550,6 +640,746 @@ func (x *GetStandingResponse) GetCanPost() bool {
 	return false
 }
 
+// WatchStandingsRequest subscribes, or acknowledges what was applied.
+type WatchStandingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the request does.
+	//
+	// Types that are valid to be assigned to Request:
+	//
+	//	*WatchStandingsRequest_Subscribe
+	//	*WatchStandingsRequest_Acknowledge
+	Request       isWatchStandingsRequest_Request `protobuf_oneof:"request"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchStandingsRequest) Reset() {
+	*x = WatchStandingsRequest{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchStandingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchStandingsRequest) ProtoMessage() {}
+
+func (x *WatchStandingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchStandingsRequest.ProtoReflect.Descriptor instead.
+func (*WatchStandingsRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *WatchStandingsRequest) GetRequest() isWatchStandingsRequest_Request {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *WatchStandingsRequest) GetSubscribe() *StandingsSubscription {
+	if x != nil {
+		if x, ok := x.Request.(*WatchStandingsRequest_Subscribe); ok {
+			return x.Subscribe
+		}
+	}
+	return nil
+}
+
+func (x *WatchStandingsRequest) GetAcknowledge() *StandingsAcknowledgement {
+	if x != nil {
+		if x, ok := x.Request.(*WatchStandingsRequest_Acknowledge); ok {
+			return x.Acknowledge
+		}
+	}
+	return nil
+}
+
+type isWatchStandingsRequest_Request interface {
+	isWatchStandingsRequest_Request()
+}
+
+type WatchStandingsRequest_Subscribe struct {
+	// The subscription: the first request of a stream, and no other.
+	Subscribe *StandingsSubscription `protobuf:"bytes,1,opt,name=subscribe,oneof"`
+}
+
+type WatchStandingsRequest_Acknowledge struct {
+	// What the chat server has applied.
+	Acknowledge *StandingsAcknowledgement `protobuf:"bytes,2,opt,name=acknowledge,oneof"`
+}
+
+func (*WatchStandingsRequest_Subscribe) isWatchStandingsRequest_Request() {}
+
+func (*WatchStandingsRequest_Acknowledge) isWatchStandingsRequest_Request() {}
+
+// StandingsSubscription names the channels and where to resume.
+type StandingsSubscription struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The name of the chat server, by which its acknowledgements are counted: a
+	// chat server that connects again with its name remains one subscriber. Each chat server
+	// of a client needs a name of its own. The latest stream with a name counts.
+	SubscriberName string `protobuf:"bytes,1,opt,name=subscriber_name,json=subscriberName" json:"subscriber_name,omitempty"`
+	// The channels: UUIDs in upper or lower case. Required unless `all_channels` is true.
+	ChannelIds []string `protobuf:"bytes,2,rep,name=channel_ids,json=channelIds" json:"channel_ids,omitempty"`
+	// Whether the stream covers every channel.
+	AllChannels bool `protobuf:"varint,3,opt,name=all_channels,json=allChannels" json:"all_channels,omitempty"`
+	// Where to resume: the latest `cursor` whose response was applied, in the memory that
+	// still has the state. Empty for a snapshot. A cursor of other channels, one after which
+	// changes are no longer kept, or one from before the erasure of a user or channel leads
+	// to a snapshot as well.
+	Cursor        string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingsSubscription) Reset() {
+	*x = StandingsSubscription{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsSubscription) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsSubscription) ProtoMessage() {}
+
+func (x *StandingsSubscription) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsSubscription.ProtoReflect.Descriptor instead.
+func (*StandingsSubscription) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *StandingsSubscription) GetSubscriberName() string {
+	if x != nil {
+		return x.SubscriberName
+	}
+	return ""
+}
+
+func (x *StandingsSubscription) GetChannelIds() []string {
+	if x != nil {
+		return x.ChannelIds
+	}
+	return nil
+}
+
+func (x *StandingsSubscription) GetAllChannels() bool {
+	if x != nil {
+		return x.AllChannels
+	}
+	return false
+}
+
+func (x *StandingsSubscription) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// StandingsAcknowledgement says what a chat server has applied. Send one at most every
+// 100 ms, for the latest response; the server ignores none, but gains nothing from more.
+type StandingsAcknowledgement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The latest `cursor` whose response was applied.
+	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
+	// The longest time from the `occurred_at` of a change until it was applied, in
+	// milliseconds, among the changes since the previous acknowledgement; 0 if there were
+	// none. To compare with the clock of the server, use `server_time`.
+	SlowestMilliseconds int64 `protobuf:"varint,2,opt,name=slowest_milliseconds,json=slowestMilliseconds" json:"slowest_milliseconds,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *StandingsAcknowledgement) Reset() {
+	*x = StandingsAcknowledgement{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsAcknowledgement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsAcknowledgement) ProtoMessage() {}
+
+func (x *StandingsAcknowledgement) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsAcknowledgement.ProtoReflect.Descriptor instead.
+func (*StandingsAcknowledgement) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *StandingsAcknowledgement) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *StandingsAcknowledgement) GetSlowestMilliseconds() int64 {
+	if x != nil {
+		return x.SlowestMilliseconds
+	}
+	return 0
+}
+
+// WatchStandingsResponse is a part of the state, changes, or neither. Times are
+// milliseconds since 1970 UTC by the server's clock.
+type WatchStandingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The cursor with which to resume after this response. Empty until the snapshot is
+	// complete.
+	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
+	// When the response was sent. The smallest difference to the clock of the chat server is
+	// how much that clock is ahead.
+	ServerTime int64 `protobuf:"varint,2,opt,name=server_time,json=serverTime" json:"server_time,omitempty"`
+	// The time up to which the state has every committed change. 0 if this response says
+	// nothing about it.
+	AsOf int64 `protobuf:"varint,3,opt,name=as_of,json=asOf" json:"as_of,omitempty"`
+	// How the stream begins. Set in the first response only.
+	Beginning *StandingsBeginning `protobuf:"bytes,4,opt,name=beginning" json:"beginning,omitempty"`
+	// A part of the snapshot. If two parts have the same ban or mute, the later one counts.
+	Snapshot *StandingsSnapshot `protobuf:"bytes,5,opt,name=snapshot" json:"snapshot,omitempty"`
+	// The changes, in their order.
+	Changes []*StandingChange `protobuf:"bytes,6,rep,name=changes" json:"changes,omitempty"`
+	// Whether the state is complete from this response on. True in one response of a stream.
+	IsComplete    bool `protobuf:"varint,7,opt,name=is_complete,json=isComplete" json:"is_complete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchStandingsResponse) Reset() {
+	*x = WatchStandingsResponse{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchStandingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchStandingsResponse) ProtoMessage() {}
+
+func (x *WatchStandingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchStandingsResponse.ProtoReflect.Descriptor instead.
+func (*WatchStandingsResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *WatchStandingsResponse) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *WatchStandingsResponse) GetServerTime() int64 {
+	if x != nil {
+		return x.ServerTime
+	}
+	return 0
+}
+
+func (x *WatchStandingsResponse) GetAsOf() int64 {
+	if x != nil {
+		return x.AsOf
+	}
+	return 0
+}
+
+func (x *WatchStandingsResponse) GetBeginning() *StandingsBeginning {
+	if x != nil {
+		return x.Beginning
+	}
+	return nil
+}
+
+func (x *WatchStandingsResponse) GetSnapshot() *StandingsSnapshot {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
+
+func (x *WatchStandingsResponse) GetChanges() []*StandingChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *WatchStandingsResponse) GetIsComplete() bool {
+	if x != nil {
+		return x.IsComplete
+	}
+	return false
+}
+
+// StandingsBeginning says how a stream begins.
+type StandingsBeginning struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether a snapshot follows: the chat server must forget what it has.
+	IsSnapshot bool `protobuf:"varint,1,opt,name=is_snapshot,json=isSnapshot" json:"is_snapshot,omitempty"`
+	// Whether there was a cursor from which the stream could not resume.
+	IsCursorExpired bool `protobuf:"varint,2,opt,name=is_cursor_expired,json=isCursorExpired" json:"is_cursor_expired,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *StandingsBeginning) Reset() {
+	*x = StandingsBeginning{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsBeginning) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsBeginning) ProtoMessage() {}
+
+func (x *StandingsBeginning) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsBeginning.ProtoReflect.Descriptor instead.
+func (*StandingsBeginning) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *StandingsBeginning) GetIsSnapshot() bool {
+	if x != nil {
+		return x.IsSnapshot
+	}
+	return false
+}
+
+func (x *StandingsBeginning) GetIsCursorExpired() bool {
+	if x != nil {
+		return x.IsCursorExpired
+	}
+	return false
+}
+
+// StandingsSnapshot is a part of a snapshot. Each list is of one channel.
+type StandingsSnapshot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Banned users.
+	Bans []*StandingsBans `protobuf:"bytes,1,rep,name=bans" json:"bans,omitempty"`
+	// Muted users.
+	Mutes []*StandingsMutes `protobuf:"bytes,2,rep,name=mutes" json:"mutes,omitempty"`
+	// Users with roles. Owners are not among them.
+	Roles         []*StandingsRoles `protobuf:"bytes,3,rep,name=roles" json:"roles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingsSnapshot) Reset() {
+	*x = StandingsSnapshot{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsSnapshot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsSnapshot) ProtoMessage() {}
+
+func (x *StandingsSnapshot) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsSnapshot.ProtoReflect.Descriptor instead.
+func (*StandingsSnapshot) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *StandingsSnapshot) GetBans() []*StandingsBans {
+	if x != nil {
+		return x.Bans
+	}
+	return nil
+}
+
+func (x *StandingsSnapshot) GetMutes() []*StandingsMutes {
+	if x != nil {
+		return x.Mutes
+	}
+	return nil
+}
+
+func (x *StandingsSnapshot) GetRoles() []*StandingsRoles {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+// StandingsBans are bans of a channel, as columns of equal length.
+type StandingsBans struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: 16 bytes.
+	ChannelId []byte `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The banned users: 16 bytes each, one after the other.
+	UserIds []byte `protobuf:"bytes,2,opt,name=user_ids,json=userIds" json:"user_ids,omitempty"`
+	// When each ban was applied.
+	BannedAt []int64 `protobuf:"varint,3,rep,packed,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// When each ban ends, exclusive; 0 if it lasts until it is removed. Empty if none ends.
+	ExpiresAt     []int64 `protobuf:"varint,4,rep,packed,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingsBans) Reset() {
+	*x = StandingsBans{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsBans) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsBans) ProtoMessage() {}
+
+func (x *StandingsBans) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsBans.ProtoReflect.Descriptor instead.
+func (*StandingsBans) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *StandingsBans) GetChannelId() []byte {
+	if x != nil {
+		return x.ChannelId
+	}
+	return nil
+}
+
+func (x *StandingsBans) GetUserIds() []byte {
+	if x != nil {
+		return x.UserIds
+	}
+	return nil
+}
+
+func (x *StandingsBans) GetBannedAt() []int64 {
+	if x != nil {
+		return x.BannedAt
+	}
+	return nil
+}
+
+func (x *StandingsBans) GetExpiresAt() []int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+// StandingsMutes are mutes of a channel, as columns of equal length.
+type StandingsMutes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: 16 bytes.
+	ChannelId []byte `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The muted users: 16 bytes each, one after the other.
+	UserIds []byte `protobuf:"bytes,2,opt,name=user_ids,json=userIds" json:"user_ids,omitempty"`
+	// When each mute ends, exclusive.
+	ExpiresAt     []int64 `protobuf:"varint,3,rep,packed,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingsMutes) Reset() {
+	*x = StandingsMutes{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsMutes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsMutes) ProtoMessage() {}
+
+func (x *StandingsMutes) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsMutes.ProtoReflect.Descriptor instead.
+func (*StandingsMutes) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *StandingsMutes) GetChannelId() []byte {
+	if x != nil {
+		return x.ChannelId
+	}
+	return nil
+}
+
+func (x *StandingsMutes) GetUserIds() []byte {
+	if x != nil {
+		return x.UserIds
+	}
+	return nil
+}
+
+func (x *StandingsMutes) GetExpiresAt() []int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+// StandingsRoles are roles of users in a channel, as columns of equal length.
+type StandingsRoles struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: 16 bytes.
+	ChannelId []byte `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The users: 16 bytes each, one after the other. A user with two roles is there twice.
+	UserIds []byte `protobuf:"bytes,2,opt,name=user_ids,json=userIds" json:"user_ids,omitempty"`
+	// The role of each.
+	Roles         []Role `protobuf:"varint,3,rep,packed,name=roles,enum=moderato.platform.v1.Role" json:"roles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingsRoles) Reset() {
+	*x = StandingsRoles{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingsRoles) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingsRoles) ProtoMessage() {}
+
+func (x *StandingsRoles) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingsRoles.ProtoReflect.Descriptor instead.
+func (*StandingsRoles) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *StandingsRoles) GetChannelId() []byte {
+	if x != nil {
+		return x.ChannelId
+	}
+	return nil
+}
+
+func (x *StandingsRoles) GetUserIds() []byte {
+	if x != nil {
+		return x.UserIds
+	}
+	return nil
+}
+
+func (x *StandingsRoles) GetRoles() []Role {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+// StandingChange is a change of the state.
+type StandingChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What changes. Ignore a kind that you do not know.
+	Kind StandingChangeKind `protobuf:"varint,1,opt,name=kind,enum=moderato.platform.v1.StandingChangeKind" json:"kind,omitempty"`
+	// The channel: 16 bytes. Empty for CHANGE_USER_ERASED.
+	ChannelId []byte `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user: 16 bytes. Empty for a change of the channel.
+	UserId []byte `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// When the change was made; 0 for changes that are not events of the channel: a user or
+	// channel that was deleted or created, the check of messages, and all of a snapshot.
+	OccurredAt int64 `protobuf:"varint,4,opt,name=occurred_at,json=occurredAt" json:"occurred_at,omitempty"`
+	// For a ban, mute or check of messages: when it ends, exclusive; 0 for a ban that lasts
+	// until it is removed, and for no check of messages.
+	ExpiresAt int64 `protobuf:"varint,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// For a role: the role.
+	Role          Role `protobuf:"varint,6,opt,name=role,enum=moderato.platform.v1.Role" json:"role,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingChange) Reset() {
+	*x = StandingChange{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingChange) ProtoMessage() {}
+
+func (x *StandingChange) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingChange.ProtoReflect.Descriptor instead.
+func (*StandingChange) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *StandingChange) GetKind() StandingChangeKind {
+	if x != nil {
+		return x.Kind
+	}
+	return StandingChangeKind_STANDING_CHANGE_KIND_UNSPECIFIED
+}
+
+func (x *StandingChange) GetChannelId() []byte {
+	if x != nil {
+		return x.ChannelId
+	}
+	return nil
+}
+
+func (x *StandingChange) GetUserId() []byte {
+	if x != nil {
+		return x.UserId
+	}
+	return nil
+}
+
+func (x *StandingChange) GetOccurredAt() int64 {
+	if x != nil {
+		return x.OccurredAt
+	}
+	return 0
+}
+
+func (x *StandingChange) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
+func (x *StandingChange) GetRole() Role {
+	if x != nil {
+		return x.Role
+	}
+	return Role_ROLE_UNSPECIFIED
+}
+
 var File_moderato_platform_v1_chat_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_chat_proto_rawDesc = "" +
@@ -589,18 +1419,91 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"\tbanned_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x12B\n" +
 	"\x0fmute_expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x120\n" +
 	"\x05roles\x18\x04 \x03(\x0e2\x1a.moderato.platform.v1.RoleR\x05roles\x12\x19\n" +
-	"\bcan_post\x18\x05 \x01(\bR\acanPost*[\n" +
+	"\bcan_post\x18\x05 \x01(\bR\acanPost\"\xc3\x01\n" +
+	"\x15WatchStandingsRequest\x12K\n" +
+	"\tsubscribe\x18\x01 \x01(\v2+.moderato.platform.v1.StandingsSubscriptionH\x00R\tsubscribe\x12R\n" +
+	"\vacknowledge\x18\x02 \x01(\v2..moderato.platform.v1.StandingsAcknowledgementH\x00R\vacknowledgeB\t\n" +
+	"\arequest\"\xc2\x01\n" +
+	"\x15StandingsSubscription\x12D\n" +
+	"\x0fsubscriber_name\x18\x01 \x01(\tB\x1b\x92\xb5\x18\x17\b\x01\x10@B\x11A-Z a-z 0-9 _ . -R\x0esubscriberName\x12(\n" +
+	"\vchannel_ids\x18\x02 \x03(\tB\a\x92\xb5\x18\x030\xe8\aR\n" +
+	"channelIds\x12!\n" +
+	"\fall_channels\x18\x03 \x01(\bR\vallChannels\x12\x16\n" +
+	"\x06cursor\x18\x04 \x01(\tR\x06cursor\"p\n" +
+	"\x18StandingsAcknowledgement\x12\x16\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12<\n" +
+	"\x14slowest_milliseconds\x18\x02 \x01(\x03B\t\x92\xb5\x18\x05 \x80\xb8\x99)R\x13slowestMilliseconds\"\xd4\x02\n" +
+	"\x16WatchStandingsResponse\x12\x16\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1f\n" +
+	"\vserver_time\x18\x02 \x01(\x03R\n" +
+	"serverTime\x12\x13\n" +
+	"\x05as_of\x18\x03 \x01(\x03R\x04asOf\x12F\n" +
+	"\tbeginning\x18\x04 \x01(\v2(.moderato.platform.v1.StandingsBeginningR\tbeginning\x12C\n" +
+	"\bsnapshot\x18\x05 \x01(\v2'.moderato.platform.v1.StandingsSnapshotR\bsnapshot\x12>\n" +
+	"\achanges\x18\x06 \x03(\v2$.moderato.platform.v1.StandingChangeR\achanges\x12\x1f\n" +
+	"\vis_complete\x18\a \x01(\bR\n" +
+	"isComplete\"a\n" +
+	"\x12StandingsBeginning\x12\x1f\n" +
+	"\vis_snapshot\x18\x01 \x01(\bR\n" +
+	"isSnapshot\x12*\n" +
+	"\x11is_cursor_expired\x18\x02 \x01(\bR\x0fisCursorExpired\"\xc4\x01\n" +
+	"\x11StandingsSnapshot\x127\n" +
+	"\x04bans\x18\x01 \x03(\v2#.moderato.platform.v1.StandingsBansR\x04bans\x12:\n" +
+	"\x05mutes\x18\x02 \x03(\v2$.moderato.platform.v1.StandingsMutesR\x05mutes\x12:\n" +
+	"\x05roles\x18\x03 \x03(\v2$.moderato.platform.v1.StandingsRolesR\x05roles\"\x85\x01\n" +
+	"\rStandingsBans\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\fR\tchannelId\x12\x19\n" +
+	"\buser_ids\x18\x02 \x01(\fR\auserIds\x12\x1b\n" +
+	"\tbanned_at\x18\x03 \x03(\x03R\bbannedAt\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x04 \x03(\x03R\texpiresAt\"i\n" +
+	"\x0eStandingsMutes\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\fR\tchannelId\x12\x19\n" +
+	"\buser_ids\x18\x02 \x01(\fR\auserIds\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x03 \x03(\x03R\texpiresAt\"|\n" +
+	"\x0eStandingsRoles\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\fR\tchannelId\x12\x19\n" +
+	"\buser_ids\x18\x02 \x01(\fR\auserIds\x120\n" +
+	"\x05roles\x18\x03 \x03(\x0e2\x1a.moderato.platform.v1.RoleR\x05roles\"\xf6\x01\n" +
+	"\x0eStandingChange\x12<\n" +
+	"\x04kind\x18\x01 \x01(\x0e2(.moderato.platform.v1.StandingChangeKindR\x04kind\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x02 \x01(\fR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\fR\x06userId\x12\x1f\n" +
+	"\voccurred_at\x18\x04 \x01(\x03R\n" +
+	"occurredAt\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\x03R\texpiresAt\x12.\n" +
+	"\x04role\x18\x06 \x01(\x0e2\x1a.moderato.platform.v1.RoleR\x04role*[\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
 	"ROLE_OWNER\x10\x01\x12\x12\n" +
 	"\x0eROLE_MODERATOR\x10\x02\x12\f\n" +
 	"\bROLE_VIP\x10\x03\x12\v\n" +
-	"\aROLE_OG\x10\x042\xcf\x02\n" +
+	"\aROLE_OG\x10\x04*\xa3\x03\n" +
+	"\x12StandingChangeKind\x12$\n" +
+	" STANDING_CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18STANDING_CHANGE_KIND_BAN\x10\x01\x12\x1e\n" +
+	"\x1aSTANDING_CHANGE_KIND_UNBAN\x10\x02\x12\x1d\n" +
+	"\x19STANDING_CHANGE_KIND_MUTE\x10\x03\x12\x1f\n" +
+	"\x1bSTANDING_CHANGE_KIND_UNMUTE\x10\x04\x12!\n" +
+	"\x1dSTANDING_CHANGE_KIND_ROLE_ADD\x10\x05\x12$\n" +
+	" STANDING_CHANGE_KIND_ROLE_REMOVE\x10\x06\x12$\n" +
+	" STANDING_CHANGE_KIND_USER_ERASED\x10\a\x12(\n" +
+	"$STANDING_CHANGE_KIND_CHANNEL_DELETED\x10\b\x12(\n" +
+	"$STANDING_CHANGE_KIND_CHANNEL_CREATED\x10\t\x12&\n" +
+	"\"STANDING_CHANGE_KIND_MESSAGE_CHECK\x10\n" +
+	"2\xc0\x03\n" +
 	"\vChatService\x12b\n" +
 	"\vPostMessage\x12(.moderato.platform.v1.PostMessageRequest\x1a).moderato.platform.v1.PostMessageResponse\x12j\n" +
 	"\fListMessages\x12).moderato.platform.v1.ListMessagesRequest\x1a*.moderato.platform.v1.ListMessagesResponse\"\x03\x90\x02\x01\x12g\n" +
-	"\vGetStanding\x12(.moderato.platform.v1.GetStandingRequest\x1a).moderato.platform.v1.GetStandingResponse\"\x03\x90\x02\x01\x1a\a\x8a\xb5\x18\x03\n" +
+	"\vGetStanding\x12(.moderato.platform.v1.GetStandingRequest\x1a).moderato.platform.v1.GetStandingResponse\"\x03\x90\x02\x01\x12o\n" +
+	"\x0eWatchStandings\x12+.moderato.platform.v1.WatchStandingsRequest\x1a,.moderato.platform.v1.WatchStandingsResponse(\x010\x01\x1a\a\x8a\xb5\x18\x03\n" +
 	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
@@ -615,37 +1518,61 @@ func file_moderato_platform_v1_chat_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_chat_proto_rawDescData
 }
 
-var file_moderato_platform_v1_chat_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_moderato_platform_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_moderato_platform_v1_chat_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_moderato_platform_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_moderato_platform_v1_chat_proto_goTypes = []any{
-	(Role)(0),                     // 0: moderato.platform.v1.Role
-	(*Message)(nil),               // 1: moderato.platform.v1.Message
-	(*PostMessageRequest)(nil),    // 2: moderato.platform.v1.PostMessageRequest
-	(*PostMessageResponse)(nil),   // 3: moderato.platform.v1.PostMessageResponse
-	(*ListMessagesRequest)(nil),   // 4: moderato.platform.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),  // 5: moderato.platform.v1.ListMessagesResponse
-	(*GetStandingRequest)(nil),    // 6: moderato.platform.v1.GetStandingRequest
-	(*GetStandingResponse)(nil),   // 7: moderato.platform.v1.GetStandingResponse
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(Role)(0),                        // 0: moderato.platform.v1.Role
+	(StandingChangeKind)(0),          // 1: moderato.platform.v1.StandingChangeKind
+	(*Message)(nil),                  // 2: moderato.platform.v1.Message
+	(*PostMessageRequest)(nil),       // 3: moderato.platform.v1.PostMessageRequest
+	(*PostMessageResponse)(nil),      // 4: moderato.platform.v1.PostMessageResponse
+	(*ListMessagesRequest)(nil),      // 5: moderato.platform.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),     // 6: moderato.platform.v1.ListMessagesResponse
+	(*GetStandingRequest)(nil),       // 7: moderato.platform.v1.GetStandingRequest
+	(*GetStandingResponse)(nil),      // 8: moderato.platform.v1.GetStandingResponse
+	(*WatchStandingsRequest)(nil),    // 9: moderato.platform.v1.WatchStandingsRequest
+	(*StandingsSubscription)(nil),    // 10: moderato.platform.v1.StandingsSubscription
+	(*StandingsAcknowledgement)(nil), // 11: moderato.platform.v1.StandingsAcknowledgement
+	(*WatchStandingsResponse)(nil),   // 12: moderato.platform.v1.WatchStandingsResponse
+	(*StandingsBeginning)(nil),       // 13: moderato.platform.v1.StandingsBeginning
+	(*StandingsSnapshot)(nil),        // 14: moderato.platform.v1.StandingsSnapshot
+	(*StandingsBans)(nil),            // 15: moderato.platform.v1.StandingsBans
+	(*StandingsMutes)(nil),           // 16: moderato.platform.v1.StandingsMutes
+	(*StandingsRoles)(nil),           // 17: moderato.platform.v1.StandingsRoles
+	(*StandingChange)(nil),           // 18: moderato.platform.v1.StandingChange
+	(*timestamppb.Timestamp)(nil),    // 19: google.protobuf.Timestamp
 }
 var file_moderato_platform_v1_chat_proto_depIdxs = []int32{
-	8, // 0: moderato.platform.v1.Message.sent_at:type_name -> google.protobuf.Timestamp
-	1, // 1: moderato.platform.v1.PostMessageResponse.message:type_name -> moderato.platform.v1.Message
-	1, // 2: moderato.platform.v1.ListMessagesResponse.messages:type_name -> moderato.platform.v1.Message
-	8, // 3: moderato.platform.v1.GetStandingResponse.banned_at:type_name -> google.protobuf.Timestamp
-	8, // 4: moderato.platform.v1.GetStandingResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	0, // 5: moderato.platform.v1.GetStandingResponse.roles:type_name -> moderato.platform.v1.Role
-	2, // 6: moderato.platform.v1.ChatService.PostMessage:input_type -> moderato.platform.v1.PostMessageRequest
-	4, // 7: moderato.platform.v1.ChatService.ListMessages:input_type -> moderato.platform.v1.ListMessagesRequest
-	6, // 8: moderato.platform.v1.ChatService.GetStanding:input_type -> moderato.platform.v1.GetStandingRequest
-	3, // 9: moderato.platform.v1.ChatService.PostMessage:output_type -> moderato.platform.v1.PostMessageResponse
-	5, // 10: moderato.platform.v1.ChatService.ListMessages:output_type -> moderato.platform.v1.ListMessagesResponse
-	7, // 11: moderato.platform.v1.ChatService.GetStanding:output_type -> moderato.platform.v1.GetStandingResponse
-	9, // [9:12] is the sub-list for method output_type
-	6, // [6:9] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	19, // 0: moderato.platform.v1.Message.sent_at:type_name -> google.protobuf.Timestamp
+	2,  // 1: moderato.platform.v1.PostMessageResponse.message:type_name -> moderato.platform.v1.Message
+	2,  // 2: moderato.platform.v1.ListMessagesResponse.messages:type_name -> moderato.platform.v1.Message
+	19, // 3: moderato.platform.v1.GetStandingResponse.banned_at:type_name -> google.protobuf.Timestamp
+	19, // 4: moderato.platform.v1.GetStandingResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	0,  // 5: moderato.platform.v1.GetStandingResponse.roles:type_name -> moderato.platform.v1.Role
+	10, // 6: moderato.platform.v1.WatchStandingsRequest.subscribe:type_name -> moderato.platform.v1.StandingsSubscription
+	11, // 7: moderato.platform.v1.WatchStandingsRequest.acknowledge:type_name -> moderato.platform.v1.StandingsAcknowledgement
+	13, // 8: moderato.platform.v1.WatchStandingsResponse.beginning:type_name -> moderato.platform.v1.StandingsBeginning
+	14, // 9: moderato.platform.v1.WatchStandingsResponse.snapshot:type_name -> moderato.platform.v1.StandingsSnapshot
+	18, // 10: moderato.platform.v1.WatchStandingsResponse.changes:type_name -> moderato.platform.v1.StandingChange
+	15, // 11: moderato.platform.v1.StandingsSnapshot.bans:type_name -> moderato.platform.v1.StandingsBans
+	16, // 12: moderato.platform.v1.StandingsSnapshot.mutes:type_name -> moderato.platform.v1.StandingsMutes
+	17, // 13: moderato.platform.v1.StandingsSnapshot.roles:type_name -> moderato.platform.v1.StandingsRoles
+	0,  // 14: moderato.platform.v1.StandingsRoles.roles:type_name -> moderato.platform.v1.Role
+	1,  // 15: moderato.platform.v1.StandingChange.kind:type_name -> moderato.platform.v1.StandingChangeKind
+	0,  // 16: moderato.platform.v1.StandingChange.role:type_name -> moderato.platform.v1.Role
+	3,  // 17: moderato.platform.v1.ChatService.PostMessage:input_type -> moderato.platform.v1.PostMessageRequest
+	5,  // 18: moderato.platform.v1.ChatService.ListMessages:input_type -> moderato.platform.v1.ListMessagesRequest
+	7,  // 19: moderato.platform.v1.ChatService.GetStanding:input_type -> moderato.platform.v1.GetStandingRequest
+	9,  // 20: moderato.platform.v1.ChatService.WatchStandings:input_type -> moderato.platform.v1.WatchStandingsRequest
+	4,  // 21: moderato.platform.v1.ChatService.PostMessage:output_type -> moderato.platform.v1.PostMessageResponse
+	6,  // 22: moderato.platform.v1.ChatService.ListMessages:output_type -> moderato.platform.v1.ListMessagesResponse
+	8,  // 23: moderato.platform.v1.ChatService.GetStanding:output_type -> moderato.platform.v1.GetStandingResponse
+	12, // 24: moderato.platform.v1.ChatService.WatchStandings:output_type -> moderato.platform.v1.WatchStandingsResponse
+	21, // [21:25] is the sub-list for method output_type
+	17, // [17:21] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_chat_proto_init() }
@@ -653,13 +1580,17 @@ func file_moderato_platform_v1_chat_proto_init() {
 	if File_moderato_platform_v1_chat_proto != nil {
 		return
 	}
+	file_moderato_platform_v1_chat_proto_msgTypes[7].OneofWrappers = []any{
+		(*WatchStandingsRequest_Subscribe)(nil),
+		(*WatchStandingsRequest_Acknowledge)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_chat_proto_rawDesc), len(file_moderato_platform_v1_chat_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   7,
+			NumEnums:      2,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,9 +22,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ChatService_PostMessage_FullMethodName  = "/moderato.platform.v1.ChatService/PostMessage"
-	ChatService_ListMessages_FullMethodName = "/moderato.platform.v1.ChatService/ListMessages"
-	ChatService_GetStanding_FullMethodName  = "/moderato.platform.v1.ChatService/GetStanding"
+	ChatService_PostMessage_FullMethodName    = "/moderato.platform.v1.ChatService/PostMessage"
+	ChatService_ListMessages_FullMethodName   = "/moderato.platform.v1.ChatService/ListMessages"
+	ChatService_GetStanding_FullMethodName    = "/moderato.platform.v1.ChatService/GetStanding"
+	ChatService_WatchStandings_FullMethodName = "/moderato.platform.v1.ChatService/WatchStandings"
 )
 
 // ChatServiceClient is the client API for ChatService service.
@@ -61,6 +62,34 @@ type ChatServiceClient interface {
 	//
 	// Errors: CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user does not exist.
 	GetStanding(ctx context.Context, in *GetStandingRequest, opts ...grpc.CallOption) (*GetStandingResponse, error)
+	// WatchStandings streams what GetStanding answers from, so that a chat server can answer
+	// by itself: the bans, mutes and roles of some channels, or of all. The first request
+	// subscribes; every further request acknowledges what the chat server has applied.
+	//
+	// The first response has `beginning`. If `beginning.is_snapshot` is true, forget all
+	// state: a snapshot follows in parts, and changes that were made meanwhile. Otherwise
+	// the changes since the cursor follow. Apply all of them in the order in which they
+	// arrive. The response with `is_complete` says that the state is now what the server
+	// knows: do not answer from a snapshot before. From then on, changes follow as they are
+	// made, within some milliseconds. Changes are repeated idempotently: each one sets a
+	// value, whatever the value was.
+	//
+	// A user is banned while the state has a ban whose `expires_at` is 0 or later than the
+	// server's present, is muted while it has a mute that expires later than that, and owns
+	// the channel whose id is the user's. Nobody needs to hear of a ban or mute that lapses.
+	//
+	// A response without anything to apply follows at least every 2 s. Its `as_of` and
+	// `cursor` confirm that nothing is missing up to then. If no `as_of` arrives, the state
+	// is stale.
+	//
+	// Errors: CHANNEL_NOT_FOUND never, because a channel that does not exist is reported as
+	// STANDING_CHANGE_KIND_CHANNEL_DELETED; INVALID_ARGUMENT if the first request does not subscribe, if
+	// a further one does, or if neither or both of `channel_ids` and `all_channels` are set;
+	// CURSOR_INVALID if a cursor is damaged; STREAM_LIMIT_REACHED if the caller has the
+	// maximum number of open streams; WATCHER_TOO_SLOW if the chat server does not keep up:
+	// resume with the last cursor. A token that ends is noticed within 2 s. A server that
+	// shuts down ends the stream with UNAVAILABLE: resume immediately with the last cursor.
+	WatchStandings(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WatchStandingsRequest, WatchStandingsResponse], error)
 }
 
 type chatServiceClient struct {
@@ -101,6 +130,19 @@ func (c *chatServiceClient) GetStanding(ctx context.Context, in *GetStandingRequ
 	return out, nil
 }
 
+func (c *chatServiceClient) WatchStandings(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WatchStandingsRequest, WatchStandingsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ChatService_ServiceDesc.Streams[0], ChatService_WatchStandings_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchStandingsRequest, WatchStandingsResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ChatService_WatchStandingsClient = grpc.BidiStreamingClient[WatchStandingsRequest, WatchStandingsResponse]
+
 // ChatServiceServer is the server API for ChatService service.
 // All implementations must embed UnimplementedChatServiceServer
 // for forward compatibility.
@@ -135,6 +177,34 @@ type ChatServiceServer interface {
 	//
 	// Errors: CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user does not exist.
 	GetStanding(context.Context, *GetStandingRequest) (*GetStandingResponse, error)
+	// WatchStandings streams what GetStanding answers from, so that a chat server can answer
+	// by itself: the bans, mutes and roles of some channels, or of all. The first request
+	// subscribes; every further request acknowledges what the chat server has applied.
+	//
+	// The first response has `beginning`. If `beginning.is_snapshot` is true, forget all
+	// state: a snapshot follows in parts, and changes that were made meanwhile. Otherwise
+	// the changes since the cursor follow. Apply all of them in the order in which they
+	// arrive. The response with `is_complete` says that the state is now what the server
+	// knows: do not answer from a snapshot before. From then on, changes follow as they are
+	// made, within some milliseconds. Changes are repeated idempotently: each one sets a
+	// value, whatever the value was.
+	//
+	// A user is banned while the state has a ban whose `expires_at` is 0 or later than the
+	// server's present, is muted while it has a mute that expires later than that, and owns
+	// the channel whose id is the user's. Nobody needs to hear of a ban or mute that lapses.
+	//
+	// A response without anything to apply follows at least every 2 s. Its `as_of` and
+	// `cursor` confirm that nothing is missing up to then. If no `as_of` arrives, the state
+	// is stale.
+	//
+	// Errors: CHANNEL_NOT_FOUND never, because a channel that does not exist is reported as
+	// STANDING_CHANGE_KIND_CHANNEL_DELETED; INVALID_ARGUMENT if the first request does not subscribe, if
+	// a further one does, or if neither or both of `channel_ids` and `all_channels` are set;
+	// CURSOR_INVALID if a cursor is damaged; STREAM_LIMIT_REACHED if the caller has the
+	// maximum number of open streams; WATCHER_TOO_SLOW if the chat server does not keep up:
+	// resume with the last cursor. A token that ends is noticed within 2 s. A server that
+	// shuts down ends the stream with UNAVAILABLE: resume immediately with the last cursor.
+	WatchStandings(grpc.BidiStreamingServer[WatchStandingsRequest, WatchStandingsResponse]) error
 	mustEmbedUnimplementedChatServiceServer()
 }
 
@@ -153,6 +223,9 @@ func (UnimplementedChatServiceServer) ListMessages(context.Context, *ListMessage
 }
 func (UnimplementedChatServiceServer) GetStanding(context.Context, *GetStandingRequest) (*GetStandingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStanding not implemented")
+}
+func (UnimplementedChatServiceServer) WatchStandings(grpc.BidiStreamingServer[WatchStandingsRequest, WatchStandingsResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchStandings not implemented")
 }
 func (UnimplementedChatServiceServer) mustEmbedUnimplementedChatServiceServer() {}
 func (UnimplementedChatServiceServer) testEmbeddedByValue()                     {}
@@ -229,6 +302,13 @@ func _ChatService_GetStanding_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ChatService_WatchStandings_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(ChatServiceServer).WatchStandings(&grpc.GenericServerStream[WatchStandingsRequest, WatchStandingsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ChatService_WatchStandingsServer = grpc.BidiStreamingServer[WatchStandingsRequest, WatchStandingsResponse]
+
 // ChatService_ServiceDesc is the grpc.ServiceDesc for ChatService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -249,6 +329,13 @@ var ChatService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ChatService_GetStanding_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchStandings",
+			Handler:       _ChatService_WatchStandings_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "moderato/platform/v1/chat.proto",
 }

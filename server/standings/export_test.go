@@ -1,0 +1,28 @@
+package standings
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// ReadBarrier reads a barrier for one channel. The functions pass a channel's events and
+// report whether the barrier is passed at a position.
+func ReadBarrier(ctx context.Context, s *store.Store, channelID uid.ID) (pass func(uid.ID, int64), isPassed func(int64) bool, err error) {
+	b, err := (&observer{store: s}).readBarrier(ctx, func(id uid.ID) bool { return id == channelID })
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.pass, b.isPassed, nil
+}
+
+// AsOf reads the time up to which every change has a position, which is the last one.
+func AsOf(ctx context.Context, s *store.Store) (asOf instant.Instant, position int64, err error) {
+	state, err := (&observer{store: s}).read(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	return state.asOf, state.Last, nil
+}

@@ -1,0 +1,297 @@
+package standings
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"sync"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
+)
+
+const (
+	// maxNotes is how many deletions may wait for a stream that does not keep up.
+	maxNotes = 10_000
+	// fewChannels is up to how many channels a stream that catches up reads the events of
+	// these channels alone, and not those of all.
+	fewChannels = 20
+)
+
+// selection holds the channels of a stream.
+type selection struct {
+	ids   []uid.ID // sorted; nil for every channel
+	names map[uid.ID]bool
+}
+
+func newSelection(ids []uid.ID) *selection {
+	s := &selection{ids: ids}
+	if ids != nil {
+		slices.SortFunc(s.ids, compareIDs)
+		s.ids = slices.Compact(s.ids)
+		s.names = make(map[uid.ID]bool, len(s.ids))
+		for _, id := range s.ids {
+			s.names[id] = true
+		}
+	}
+	return s
+}
+
+func compareIDs(a, b uid.ID) int { return slices.Compare(a[:], b[:]) }
+
+// isEverything reports whether the selection has every channel.
+func (s *selection) isEverything() bool { return s.names == nil }
+
+// has reports whether the selection has a channel.
+func (s *selection) has(id uid.ID) bool { return s.names == nil || s.names[id] }
+
+// events returns which events to read while catching up.
+func (s *selection) events() *watch.Selection {
+	if len(s.ids) > fewChannels {
+		return &watch.Selection{Types: types}
+	}
+	return &watch.Selection{Channels: s.ids, Types: types}
+}
+
+// joined returns the ids of the channels one after the other.
+func (s *selection) joined() []byte {
+	b := make([]byte, 0, len(s.ids)*len(uid.ID{}))
+	for _, id := range s.ids {
+		b = append(b, id[:]...)
+	}
+	return b
+}
+
+// digest identifies the channels in a cursor.
+func (s *selection) digest() string {
+	if s.isEverything() {
+		return "*"
+	}
+	sum := sha256.Sum256(s.joined())
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// place is what a cursor of standings holds.
+type place struct {
+	// Position is the position up to which all events were sent.
+	Position int64 `json:"p"`
+	// Rewrites counts the deletions that were sent: see outbox.Positions.
+	Rewrites int64 `json:"r"`
+	// Channels is the digest of the channels of the stream.
+	Channels string `json:"c"`
+}
+
+// cursorList is the name to which cursors of standings are bound.
+const cursorList = "standings"
+
+// stream is an open stream.
+type stream struct {
+	*Service
+
+	channels   *selection
+	events     *watch.Selection
+	digest     string
+	subscriber *subscriber
+	from       *watch.Subscription
+	who        *watch.Listener
+	send       func(*platformv1.WatchStandingsResponse) error
+	// end ends the stream with an error.
+	end context.CancelCauseFunc
+	// wake wakes the stream when it is told something.
+	wake store.Signal
+
+	mu      sync.Mutex
+	state   *state
+	notes   []note
+	missing map[uid.ID]bool // channels of the selection that do not exist
+
+	// The rest is for the goroutine of the stream.
+	rewrites   int64    // the deletions that were sent
+	barrier    *barrier // nil once the state of the chat server is complete
+	sentChecks map[uid.ID]instant.Instant
+	confirmed  *state // the latest state that a message confirmed
+}
+
+// present returns what the stream was told last.
+func (s *stream) present() *state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// addMissing adds the channels that the stream misses.
+func (s *stream) addMissing(to map[uid.ID]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.missing {
+		to[id] = true
+	}
+}
+
+// note is a deletion, or a channel that was created, for a stream to send.
+type note struct {
+	deletion
+
+	isCreation bool
+}
+
+// tell tells the stream what an observer found.
+func (s *stream) tell(next *state, deleted []deletion, existing map[uid.ID]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = next
+	for id := range s.missing {
+		if existing[id] {
+			s.notes = append(s.notes, note{deletion{id: id}, true})
+			delete(s.missing, id)
+		}
+	}
+	for _, d := range deleted {
+		if d.isUser || s.channels.has(d.id) {
+			s.notes = append(s.notes, note{d, false})
+		}
+		if s.channels.names[d.id] {
+			s.missing[d.id] = true
+		}
+	}
+	if len(s.notes) > maxNotes {
+		s.end(watch.ErrTooSlow)
+	}
+	s.wake.Raise()
+}
+
+// take returns what the stream was told since it last asked.
+func (s *stream) take() (*state, []note) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	notes := s.notes
+	s.notes = nil
+	return s.state, notes
+}
+
+// run sends changes until ctx ends.
+func (s *stream) run(ctx context.Context) error {
+	for {
+		m := &platformv1.WatchStandingsResponse{}
+		if err := s.addEvents(ctx, m); err != nil {
+			return err
+		}
+		present := s.addOthers(m)
+		if s.barrier != nil && s.barrier.isPassed(s.from.Position()) {
+			s.barrier, m.IsComplete = nil, true
+		}
+		mayConfirm := s.barrier == nil && present != s.confirmed && s.from.Position() >= present.Last
+		if len(m.GetChanges()) == 0 && !m.GetIsComplete() && !mayConfirm {
+			continue
+		}
+		if err := s.sendAt(ctx, m, present); err != nil {
+			return err
+		}
+	}
+}
+
+// addEvents waits for events and adds their changes.
+func (s *stream) addEvents(ctx context.Context, m *platformv1.WatchStandingsResponse) error {
+	for {
+		at := s.from.Position()
+		page, err := s.from.Next(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if s.from.IsOutdated() && len(page) > 0 {
+			s.from.GoBack(at)
+			continue
+		}
+		for _, e := range page {
+			if !s.channels.has(e.ChannelID) {
+				continue
+			}
+			if s.barrier != nil {
+				s.barrier.pass(e.ChannelID, e.Message.GetMetadata().GetSequence())
+			}
+			if c := changeOf(e); c != nil {
+				m.Changes = append(m.Changes, c)
+			}
+		}
+		return nil
+	}
+}
+
+// addOthers adds the changes that no event reports, and returns the state that has them.
+func (s *stream) addOthers(m *platformv1.WatchStandingsResponse) *state {
+	present, notes := s.take()
+	for _, n := range notes {
+		if n.isCreation {
+			m.Changes = append(m.Changes, ofChannel(channelCreated, n.id))
+		} else {
+			s.addDeletion(m, n.deletion)
+		}
+	}
+	s.rewrites = present.Rewrites
+	for id, until := range present.checks {
+		if s.channels.has(id) && s.sentChecks[id] != until {
+			s.addCheck(m, id, until)
+		}
+	}
+	for id := range s.sentChecks {
+		if present.checks[id] == 0 {
+			s.addCheck(m, id, 0)
+		}
+	}
+	return present
+}
+
+func (s *stream) addDeletion(m *platformv1.WatchStandingsResponse, d deletion) {
+	if d.isUser {
+		m.Changes = append(m.Changes, ofUser(userErased, d.id))
+	}
+	if s.channels.has(d.id) {
+		m.Changes = append(m.Changes, ofChannel(channelDeleted, d.id))
+		delete(s.sentChecks, d.id)
+		if s.barrier != nil {
+			delete(s.barrier.sequences, d.id)
+		}
+	}
+}
+
+func (s *stream) addCheck(m *platformv1.WatchStandingsResponse, id uid.ID, until instant.Instant) {
+	c := ofChannel(messageCheck, id)
+	c.ExpiresAt = int64(until)
+	m.Changes = append(m.Changes, c)
+	if s.sentChecks[id] = until; until == 0 {
+		delete(s.sentChecks, id)
+	}
+}
+
+// sendAt sends a message with the cursor of the present position, and confirms that nothing
+// is missing if present says so. While the state of the chat server is not complete, there
+// is no cursor.
+func (s *stream) sendAt(ctx context.Context, m *platformv1.WatchStandingsResponse, present *state) error {
+	m.ServerTime = int64(present.present())
+	if s.barrier == nil {
+		position := s.from.Position()
+		var err error
+		m.Cursor, err = s.Watching.Hub.Store.Cursors.Seal(ctx, cursorList, place{position, s.rewrites, s.digest})
+		if err != nil {
+			return err
+		}
+		if position >= present.Last {
+			m.AsOf = int64(present.asOf)
+			s.confirmed = present
+		}
+	}
+	return s.deliver(ctx, m, present)
+}
+
+// deliver sends a message if the chat server may still receive it.
+func (s *stream) deliver(ctx context.Context, m *platformv1.WatchStandingsResponse, present *state) error {
+	if _, err := s.who.May(ctx, uid.ID{}, types[0]); err != nil {
+		return err
+	}
+	s.metrics.observeChanges(m.GetChanges(), present)
+	return s.send(m)
+}
