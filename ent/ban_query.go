@@ -119,15 +119,6 @@ func (_q *BanQuery) First(ctx context.Context) (*Ban, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *BanQuery) FirstX(ctx context.Context) *Ban {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // Only returns a single Ban entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one Ban entity is found.
 // Returns a *NotFoundError when no Ban entities are found.
@@ -254,29 +245,6 @@ func (_q *BanQuery) WithUser(opts ...func(*UserQuery)) *BanQuery {
 	}
 	_q.withUser = query
 	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		ChannelID uid.ID `json:"channel_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Ban.Query().
-//		GroupBy(ban.FieldChannelID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *BanQuery) GroupBy(field string, fields ...string) *BanGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &BanGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = ban.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -511,54 +479,6 @@ func (_q *BanQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// BanGroupBy is the group-by builder for Ban entities.
-type BanGroupBy struct {
-	selector
-	build *BanQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *BanGroupBy) Aggregate(fns ...AggregateFunc) *BanGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *BanGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*BanQuery, *BanGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *BanGroupBy) sqlScan(ctx context.Context, root *BanQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // BanSelect is the builder for selecting fields of Ban entities.

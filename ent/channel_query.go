@@ -309,15 +309,6 @@ func (_q *ChannelQuery) First(ctx context.Context) (*Channel, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *ChannelQuery) FirstX(ctx context.Context) *Channel {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Channel ID from the query.
 // Returns a *NotFoundError when no Channel ID was found.
 func (_q *ChannelQuery) FirstID(ctx context.Context) (id uid.ID, err error) {
@@ -330,15 +321,6 @@ func (_q *ChannelQuery) FirstID(ctx context.Context) (id uid.ID, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *ChannelQuery) FirstIDX(ctx context.Context) uid.ID {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Channel entity found by the query, ensuring it only returns one.
@@ -387,15 +369,6 @@ func (_q *ChannelQuery) OnlyID(ctx context.Context) (id uid.ID, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *ChannelQuery) OnlyIDX(ctx context.Context) uid.ID {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Channels.
 func (_q *ChannelQuery) All(ctx context.Context) ([]*Channel, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -425,15 +398,6 @@ func (_q *ChannelQuery) IDs(ctx context.Context) (ids []uid.ID, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *ChannelQuery) IDsX(ctx context.Context) []uid.ID {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -612,29 +576,6 @@ func (_q *ChannelQuery) WithMessageGenerations(opts ...func(*MessageGenerationQu
 	}
 	_q.withMessageGenerations = query
 	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Title string `json:"title,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Channel.Query().
-//		GroupBy(channel.FieldTitle).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *ChannelQuery) GroupBy(field string, fields ...string) *ChannelGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &ChannelGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = channel.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -1333,54 +1274,6 @@ func (_q *ChannelQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// ChannelGroupBy is the group-by builder for Channel entities.
-type ChannelGroupBy struct {
-	selector
-	build *ChannelQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *ChannelGroupBy) Aggregate(fns ...AggregateFunc) *ChannelGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *ChannelGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*ChannelQuery, *ChannelGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *ChannelGroupBy) sqlScan(ctx context.Context, root *ChannelQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // ChannelSelect is the builder for selecting fields of Channel entities.

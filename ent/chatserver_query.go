@@ -72,15 +72,6 @@ func (_q *ChatServerQuery) First(ctx context.Context) (*ChatServer, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *ChatServerQuery) FirstX(ctx context.Context) *ChatServer {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first ChatServer ID from the query.
 // Returns a *NotFoundError when no ChatServer ID was found.
 func (_q *ChatServerQuery) FirstID(ctx context.Context) (id uid.ID, err error) {
@@ -93,15 +84,6 @@ func (_q *ChatServerQuery) FirstID(ctx context.Context) (id uid.ID, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *ChatServerQuery) FirstIDX(ctx context.Context) uid.ID {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single ChatServer entity found by the query, ensuring it only returns one.
@@ -150,15 +132,6 @@ func (_q *ChatServerQuery) OnlyID(ctx context.Context) (id uid.ID, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *ChatServerQuery) OnlyIDX(ctx context.Context) uid.ID {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of ChatServers.
 func (_q *ChatServerQuery) All(ctx context.Context) ([]*ChatServer, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -188,15 +161,6 @@ func (_q *ChatServerQuery) IDs(ctx context.Context) (ids []uid.ID, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *ChatServerQuery) IDsX(ctx context.Context) []uid.ID {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,29 +219,6 @@ func (_q *ChatServerQuery) Clone() *ChatServerQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		ListensUntil instant.Instant `json:"listens_until,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.ChatServer.Query().
-//		GroupBy(chatserver.FieldListensUntil).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *ChatServerQuery) GroupBy(field string, fields ...string) *ChatServerGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &ChatServerGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = chatserver.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -435,54 +376,6 @@ func (_q *ChatServerQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// ChatServerGroupBy is the group-by builder for ChatServer entities.
-type ChatServerGroupBy struct {
-	selector
-	build *ChatServerQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *ChatServerGroupBy) Aggregate(fns ...AggregateFunc) *ChatServerGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *ChatServerGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*ChatServerQuery, *ChatServerGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *ChatServerGroupBy) sqlScan(ctx context.Context, root *ChatServerQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // ChatServerSelect is the builder for selecting fields of ChatServer entities.

@@ -71,15 +71,6 @@ func (_q *CursorKeyQuery) First(ctx context.Context) (*CursorKey, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *CursorKeyQuery) FirstX(ctx context.Context) *CursorKey {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first CursorKey ID from the query.
 // Returns a *NotFoundError when no CursorKey ID was found.
 func (_q *CursorKeyQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -92,15 +83,6 @@ func (_q *CursorKeyQuery) FirstID(ctx context.Context) (id int64, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *CursorKeyQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single CursorKey entity found by the query, ensuring it only returns one.
@@ -149,15 +131,6 @@ func (_q *CursorKeyQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *CursorKeyQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of CursorKeys.
 func (_q *CursorKeyQuery) All(ctx context.Context) ([]*CursorKey, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -187,15 +160,6 @@ func (_q *CursorKeyQuery) IDs(ctx context.Context) (ids []int64, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *CursorKeyQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -254,29 +218,6 @@ func (_q *CursorKeyQuery) Clone() *CursorKeyQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Secret []byte `json:"secret,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.CursorKey.Query().
-//		GroupBy(cursorkey.FieldSecret).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *CursorKeyQuery) GroupBy(field string, fields ...string) *CursorKeyGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &CursorKeyGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = cursorkey.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -434,54 +375,6 @@ func (_q *CursorKeyQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// CursorKeyGroupBy is the group-by builder for CursorKey entities.
-type CursorKeyGroupBy struct {
-	selector
-	build *CursorKeyQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *CursorKeyGroupBy) Aggregate(fns ...AggregateFunc) *CursorKeyGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *CursorKeyGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*CursorKeyQuery, *CursorKeyGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *CursorKeyGroupBy) sqlScan(ctx context.Context, root *CursorKeyQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // CursorKeySelect is the builder for selecting fields of CursorKey entities.

@@ -373,13 +373,6 @@ type selector struct {
 	scan  func(context.Context, any) error
 }
 
-// ScanX is like Scan, but panics if an error occurs.
-func (s *selector) ScanX(ctx context.Context, v any) {
-	if err := s.scan(ctx, v); err != nil {
-		panic(err)
-	}
-}
-
 // Strings returns list of strings from a selector. It is only allowed when selecting one field.
 func (s *selector) Strings(ctx context.Context) ([]string, error) {
 	if len(*s.flds) > 1 {
@@ -390,15 +383,6 @@ func (s *selector) Strings(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// StringsX is like Strings, but panics if an error occurs.
-func (s *selector) StringsX(ctx context.Context) []string {
-	v, err := s.Strings(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // String returns a single string from a selector. It is only allowed when selecting one field.
@@ -418,15 +402,6 @@ func (s *selector) String(ctx context.Context) (_ string, err error) {
 	return
 }
 
-// StringX is like String, but panics if an error occurs.
-func (s *selector) StringX(ctx context.Context) string {
-	v, err := s.String(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Ints returns list of ints from a selector. It is only allowed when selecting one field.
 func (s *selector) Ints(ctx context.Context) ([]int, error) {
 	if len(*s.flds) > 1 {
@@ -437,15 +412,6 @@ func (s *selector) Ints(ctx context.Context) ([]int, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// IntsX is like Ints, but panics if an error occurs.
-func (s *selector) IntsX(ctx context.Context) []int {
-	v, err := s.Ints(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Int returns a single int from a selector. It is only allowed when selecting one field.
@@ -465,15 +431,6 @@ func (s *selector) Int(ctx context.Context) (_ int, err error) {
 	return
 }
 
-// IntX is like Int, but panics if an error occurs.
-func (s *selector) IntX(ctx context.Context) int {
-	v, err := s.Int(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Float64s returns list of float64s from a selector. It is only allowed when selecting one field.
 func (s *selector) Float64s(ctx context.Context) ([]float64, error) {
 	if len(*s.flds) > 1 {
@@ -484,15 +441,6 @@ func (s *selector) Float64s(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// Float64sX is like Float64s, but panics if an error occurs.
-func (s *selector) Float64sX(ctx context.Context) []float64 {
-	v, err := s.Float64s(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Float64 returns a single float64 from a selector. It is only allowed when selecting one field.
@@ -512,15 +460,6 @@ func (s *selector) Float64(ctx context.Context) (_ float64, err error) {
 	return
 }
 
-// Float64X is like Float64, but panics if an error occurs.
-func (s *selector) Float64X(ctx context.Context) float64 {
-	v, err := s.Float64(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Bools returns list of bools from a selector. It is only allowed when selecting one field.
 func (s *selector) Bools(ctx context.Context) ([]bool, error) {
 	if len(*s.flds) > 1 {
@@ -531,15 +470,6 @@ func (s *selector) Bools(ctx context.Context) ([]bool, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// BoolsX is like Bools, but panics if an error occurs.
-func (s *selector) BoolsX(ctx context.Context) []bool {
-	v, err := s.Bools(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Bool returns a single bool from a selector. It is only allowed when selecting one field.
@@ -557,15 +487,6 @@ func (s *selector) Bool(ctx context.Context) (_ bool, err error) {
 		err = fmt.Errorf("ent: Bools returned %d results when one was expected", len(v))
 	}
 	return
-}
-
-// BoolX is like Bool, but panics if an error occurs.
-func (s *selector) BoolX(ctx context.Context) bool {
-	v, err := s.Bool(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // withHooks invokes the builder operation with the given hooks, if any.

@@ -71,15 +71,6 @@ func (_q *EventSinkQuery) First(ctx context.Context) (*EventSink, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *EventSinkQuery) FirstX(ctx context.Context) *EventSink {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first EventSink ID from the query.
 // Returns a *NotFoundError when no EventSink ID was found.
 func (_q *EventSinkQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -92,15 +83,6 @@ func (_q *EventSinkQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *EventSinkQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single EventSink entity found by the query, ensuring it only returns one.
@@ -149,15 +131,6 @@ func (_q *EventSinkQuery) OnlyID(ctx context.Context) (id string, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *EventSinkQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of EventSinks.
 func (_q *EventSinkQuery) All(ctx context.Context) ([]*EventSink, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -187,15 +160,6 @@ func (_q *EventSinkQuery) IDs(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *EventSinkQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -254,29 +218,6 @@ func (_q *EventSinkQuery) Clone() *EventSinkQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Epoch int64 `json:"epoch,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.EventSink.Query().
-//		GroupBy(eventsink.FieldEpoch).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *EventSinkQuery) GroupBy(field string, fields ...string) *EventSinkGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &EventSinkGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = eventsink.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -434,54 +375,6 @@ func (_q *EventSinkQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// EventSinkGroupBy is the group-by builder for EventSink entities.
-type EventSinkGroupBy struct {
-	selector
-	build *EventSinkQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *EventSinkGroupBy) Aggregate(fns ...AggregateFunc) *EventSinkGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *EventSinkGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*EventSinkQuery, *EventSinkGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *EventSinkGroupBy) sqlScan(ctx context.Context, root *EventSinkQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // EventSinkSelect is the builder for selecting fields of EventSink entities.

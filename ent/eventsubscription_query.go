@@ -72,15 +72,6 @@ func (_q *EventSubscriptionQuery) First(ctx context.Context) (*EventSubscription
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *EventSubscriptionQuery) FirstX(ctx context.Context) *EventSubscription {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first EventSubscription ID from the query.
 // Returns a *NotFoundError when no EventSubscription ID was found.
 func (_q *EventSubscriptionQuery) FirstID(ctx context.Context) (id uid.ID, err error) {
@@ -93,15 +84,6 @@ func (_q *EventSubscriptionQuery) FirstID(ctx context.Context) (id uid.ID, err e
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *EventSubscriptionQuery) FirstIDX(ctx context.Context) uid.ID {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single EventSubscription entity found by the query, ensuring it only returns one.
@@ -150,15 +132,6 @@ func (_q *EventSubscriptionQuery) OnlyID(ctx context.Context) (id uid.ID, err er
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *EventSubscriptionQuery) OnlyIDX(ctx context.Context) uid.ID {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of EventSubscriptions.
 func (_q *EventSubscriptionQuery) All(ctx context.Context) ([]*EventSubscription, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -188,15 +161,6 @@ func (_q *EventSubscriptionQuery) IDs(ctx context.Context) (ids []uid.ID, err er
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *EventSubscriptionQuery) IDsX(ctx context.Context) []uid.ID {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,29 +219,6 @@ func (_q *EventSubscriptionQuery) Clone() *EventSubscriptionQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		SessionID uid.ID `json:"session_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.EventSubscription.Query().
-//		GroupBy(eventsubscription.FieldSessionID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *EventSubscriptionQuery) GroupBy(field string, fields ...string) *EventSubscriptionGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &EventSubscriptionGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = eventsubscription.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -435,54 +376,6 @@ func (_q *EventSubscriptionQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// EventSubscriptionGroupBy is the group-by builder for EventSubscription entities.
-type EventSubscriptionGroupBy struct {
-	selector
-	build *EventSubscriptionQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *EventSubscriptionGroupBy) Aggregate(fns ...AggregateFunc) *EventSubscriptionGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *EventSubscriptionGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*EventSubscriptionQuery, *EventSubscriptionGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *EventSubscriptionGroupBy) sqlScan(ctx context.Context, root *EventSubscriptionQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // EventSubscriptionSelect is the builder for selecting fields of EventSubscription entities.

@@ -72,15 +72,6 @@ func (_q *IdempotencyKeyQuery) First(ctx context.Context) (*IdempotencyKey, erro
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) FirstX(ctx context.Context) *IdempotencyKey {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first IdempotencyKey ID from the query.
 // Returns a *NotFoundError when no IdempotencyKey ID was found.
 func (_q *IdempotencyKeyQuery) FirstID(ctx context.Context) (id digest.SHA256, err error) {
@@ -93,15 +84,6 @@ func (_q *IdempotencyKeyQuery) FirstID(ctx context.Context) (id digest.SHA256, e
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) FirstIDX(ctx context.Context) digest.SHA256 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single IdempotencyKey entity found by the query, ensuring it only returns one.
@@ -150,15 +132,6 @@ func (_q *IdempotencyKeyQuery) OnlyID(ctx context.Context) (id digest.SHA256, er
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) OnlyIDX(ctx context.Context) digest.SHA256 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of IdempotencyKeys.
 func (_q *IdempotencyKeyQuery) All(ctx context.Context) ([]*IdempotencyKey, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -188,15 +161,6 @@ func (_q *IdempotencyKeyQuery) IDs(ctx context.Context) (ids []digest.SHA256, er
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) IDsX(ctx context.Context) []digest.SHA256 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,29 +219,6 @@ func (_q *IdempotencyKeyQuery) Clone() *IdempotencyKeyQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		UserID uid.ID `json:"user_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.IdempotencyKey.Query().
-//		GroupBy(idempotencykey.FieldUserID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *IdempotencyKeyQuery) GroupBy(field string, fields ...string) *IdempotencyKeyGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &IdempotencyKeyGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = idempotencykey.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -435,54 +376,6 @@ func (_q *IdempotencyKeyQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// IdempotencyKeyGroupBy is the group-by builder for IdempotencyKey entities.
-type IdempotencyKeyGroupBy struct {
-	selector
-	build *IdempotencyKeyQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *IdempotencyKeyGroupBy) Aggregate(fns ...AggregateFunc) *IdempotencyKeyGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *IdempotencyKeyGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*IdempotencyKeyQuery, *IdempotencyKeyGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *IdempotencyKeyGroupBy) sqlScan(ctx context.Context, root *IdempotencyKeyQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // IdempotencyKeySelect is the builder for selecting fields of IdempotencyKey entities.

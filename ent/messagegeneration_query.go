@@ -119,15 +119,6 @@ func (_q *MessageGenerationQuery) First(ctx context.Context) (*MessageGeneration
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *MessageGenerationQuery) FirstX(ctx context.Context) *MessageGeneration {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // Only returns a single MessageGeneration entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one MessageGeneration entity is found.
 // Returns a *NotFoundError when no MessageGeneration entities are found.
@@ -254,29 +245,6 @@ func (_q *MessageGenerationQuery) WithUser(opts ...func(*UserQuery)) *MessageGen
 	}
 	_q.withUser = query
 	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		ChannelID uid.ID `json:"channel_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.MessageGeneration.Query().
-//		GroupBy(messagegeneration.FieldChannelID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *MessageGenerationQuery) GroupBy(field string, fields ...string) *MessageGenerationGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &MessageGenerationGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = messagegeneration.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -511,54 +479,6 @@ func (_q *MessageGenerationQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// MessageGenerationGroupBy is the group-by builder for MessageGeneration entities.
-type MessageGenerationGroupBy struct {
-	selector
-	build *MessageGenerationQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *MessageGenerationGroupBy) Aggregate(fns ...AggregateFunc) *MessageGenerationGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *MessageGenerationGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*MessageGenerationQuery, *MessageGenerationGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *MessageGenerationGroupBy) sqlScan(ctx context.Context, root *MessageGenerationQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // MessageGenerationSelect is the builder for selecting fields of MessageGeneration entities.

@@ -119,15 +119,6 @@ func (_q *SubscriptionQuery) First(ctx context.Context) (*Subscription, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *SubscriptionQuery) FirstX(ctx context.Context) *Subscription {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // Only returns a single Subscription entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one Subscription entity is found.
 // Returns a *NotFoundError when no Subscription entities are found.
@@ -254,29 +245,6 @@ func (_q *SubscriptionQuery) WithUser(opts ...func(*UserQuery)) *SubscriptionQue
 	}
 	_q.withUser = query
 	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		ChannelID uid.ID `json:"channel_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Subscription.Query().
-//		GroupBy(subscription.FieldChannelID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *SubscriptionQuery) GroupBy(field string, fields ...string) *SubscriptionGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &SubscriptionGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = subscription.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -511,54 +479,6 @@ func (_q *SubscriptionQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// SubscriptionGroupBy is the group-by builder for Subscription entities.
-type SubscriptionGroupBy struct {
-	selector
-	build *SubscriptionQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *SubscriptionGroupBy) Aggregate(fns ...AggregateFunc) *SubscriptionGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *SubscriptionGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*SubscriptionQuery, *SubscriptionGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *SubscriptionGroupBy) sqlScan(ctx context.Context, root *SubscriptionQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // SubscriptionSelect is the builder for selecting fields of Subscription entities.

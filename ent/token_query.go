@@ -72,15 +72,6 @@ func (_q *TokenQuery) First(ctx context.Context) (*Token, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *TokenQuery) FirstX(ctx context.Context) *Token {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Token ID from the query.
 // Returns a *NotFoundError when no Token ID was found.
 func (_q *TokenQuery) FirstID(ctx context.Context) (id digest.SHA256, err error) {
@@ -93,15 +84,6 @@ func (_q *TokenQuery) FirstID(ctx context.Context) (id digest.SHA256, err error)
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *TokenQuery) FirstIDX(ctx context.Context) digest.SHA256 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Token entity found by the query, ensuring it only returns one.
@@ -150,15 +132,6 @@ func (_q *TokenQuery) OnlyID(ctx context.Context) (id digest.SHA256, err error) 
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *TokenQuery) OnlyIDX(ctx context.Context) digest.SHA256 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Tokens.
 func (_q *TokenQuery) All(ctx context.Context) ([]*Token, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -188,15 +161,6 @@ func (_q *TokenQuery) IDs(ctx context.Context) (ids []digest.SHA256, err error) 
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *TokenQuery) IDsX(ctx context.Context) []digest.SHA256 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,29 +219,6 @@ func (_q *TokenQuery) Clone() *TokenQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Kind string `json:"kind,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Token.Query().
-//		GroupBy(token.FieldKind).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *TokenQuery) GroupBy(field string, fields ...string) *TokenGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &TokenGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = token.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -435,54 +376,6 @@ func (_q *TokenQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		selector.Limit(*limit)
 	}
 	return selector
-}
-
-// TokenGroupBy is the group-by builder for Token entities.
-type TokenGroupBy struct {
-	selector
-	build *TokenQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *TokenGroupBy) Aggregate(fns ...AggregateFunc) *TokenGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *TokenGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*TokenQuery, *TokenGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *TokenGroupBy) sqlScan(ctx context.Context, root *TokenQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // TokenSelect is the builder for selecting fields of Token entities.

@@ -1,5 +1,5 @@
 // Command generate-ent generates ent/ from ent/schema, like ent generate, except that the
-// client does not import ent/migrate. Only the comparison of a database with ent/schema
+// client does not import ent/migrate and lacks what trim removes. Only the comparison of a database with ent/schema
 // needs ent/migrate: it depends on atlas, whose compilation would take a tenth of the time
 // of a first build of the server.
 package main
@@ -30,5 +30,8 @@ func generate() error {
 			gen.GraphTemplates[i].Skip = nil // is generated all the same
 		}
 	}
-	return entc.Generate("./ent/schema", &gen.Config{Storage: &withoutMigrate, Features: []gen.Feature{gen.FeatureExecQuery}})
+	if err := entc.Generate("./ent/schema", &gen.Config{Storage: &withoutMigrate, Features: []gen.Feature{gen.FeatureExecQuery}}); err != nil {
+		return err
+	}
+	return trim("./ent")
 }
