@@ -69,6 +69,11 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: The database/1":                     TestDatabaseCommands,
 		"docs/operations.md: The database/2":                     TestDatabaseCommands,
 		"docs/operations.md: Clients, tokens, import/1":          TestOperatorCommands,
+		"docs/operations.md: TLS/1":                              TestDocumentedTLSSettings,
+		"docs/operations.md: TLS/2":                              TestDocumentedTLSSettings,
+		"docs/operations.md: Backup/1":                           TestOperatorCommands,
+		"docs/operations.md: Backup/2":                           TestDumpUnderLoad,
+		"docs/operations.md: Backup/3":                           TestDumpUnderLoad,
 		"docs/operations.md: Health/1":                           TestOperatorCommands,
 		"docs/operations.md: Command line/1":                     TestAPICommands,
 		"docs/operations.md: Events/1":                           TestEventCommands,
@@ -208,7 +213,8 @@ func TestRogueModeratorCommands(t *testing.T) {
 	}
 }
 
-// TestOperatorCommands runs the commands for clients, tokens, imports and health checks.
+// TestOperatorCommands runs the commands for clients, tokens, imports, backups and health
+// checks.
 func TestOperatorCommands(t *testing.T) {
 	w := newWorkplace(t)
 	if err := os.WriteFile(filepath.Join(w.directory, "records.jsonl"),
@@ -223,6 +229,7 @@ func TestOperatorCommands(t *testing.T) {
 		t.Errorf("the commands print %d tokens, want 3:\n%s", n, out)
 	}
 	w.run(t, block(t, "docs/oauth.md: Clients/1"))
+	w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Backup/1"), "/var/backups", w.directory))
 	if out := w.run(t, block(t, "docs/operations.md: Health/1")); !strings.Contains(out, "moderato.v1.ModerationService") || !strings.Contains(out, `"SERVING"`) {
 		t.Errorf("the health check prints %s", out)
 	}

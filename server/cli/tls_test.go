@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/certificates/certtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
@@ -49,5 +52,39 @@ func TestCommandsConnectOverTLS(t *testing.T) {
 		if isDone := got.Code == 0; isDone != (c.want == "") || !strings.Contains(got.Err, c.want) {
 			t.Errorf("%q with %q: exit code %d, prints %s%s, want %q", c.args[0], c.env, got.Code, got.Out, got.Err, c.want)
 		}
+	}
+}
+
+// TestDocumentedTLSSettings serves with the documented command, and reads the documented
+// URL of a database.
+func TestDocumentedTLSSettings(t *testing.T) {
+	t.Parallel()
+	_, flags, found := strings.Cut(strings.ReplaceAll(block(t, "docs/operations.md: TLS/1"), "\\\n", ""), "moderato serve ")
+	if !found {
+		t.Fatal("the block does not serve")
+	}
+	flags = strings.NewReplacer(":8443", "127.0.0.1:0", ":9443", "127.0.0.1:0").Replace(flags)
+	args := append([]string{"serve"}, strings.Fields(flags)...)
+	p := &process.Server{Cmd: process.Command(t, nil, append(args, process.DBFlag(storetest.SQLite(t)), "--admin-addr=127.0.0.1:0", "--log-format=json")...)}
+	authority := certtest.NewAuthority(t)
+	for _, name := range []string{"rest", "grpc"} {
+		cert, key := authority.Issue(t, "127.0.0.1", time.Hour)
+		certtest.Write(t, filepath.Join(p.Cmd.Dir, name+".pem"), cert)
+		certtest.Write(t, filepath.Join(p.Cmd.Dir, name+"-key.pem"), key)
+	}
+	ca, err := os.ReadFile(authority.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certtest.Write(t, filepath.Join(p.Cmd.Dir, "backends-ca.pem"), ca)
+	p.Start(t)
+	if code := p.Terminate(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+
+	_, text, _ := strings.Cut(strings.TrimSpace(block(t, "docs/operations.md: TLS/2")), "MODERATO_DB='")
+	url, err := store.ParseURL(strings.ReplaceAll(strings.TrimSuffix(text, "'"), "…", "secret"))
+	if err != nil || url.TLSCA == "" || url.TLSCert == "" || url.TLSKey == "" {
+		t.Errorf("the URL is %+v (%v)", url, err)
 	}
 }
