@@ -1,7 +1,7 @@
 // Command generate-ent generates ent/ from ent/schema, like ent generate, except that the
-// client does not import ent/migrate and lacks what trim removes. Only the comparison of a database with ent/schema
-// needs ent/migrate: it depends on atlas, whose compilation would take a tenth of the time
-// of a first build of the server.
+// client lacks what trim removes and does not import ent/migrate. Only the comparison of a
+// database with ent/schema needs ent/migrate: it depends on atlas, whose compilation would
+// take a tenth of the time of a first build of the server.
 package main
 
 import (
