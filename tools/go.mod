@@ -11,7 +11,10 @@ tool (
 	google.golang.org/protobuf/cmd/protoc-gen-go
 )
 
-require entgo.io/ent v0.14.5
+require (
+	entgo.io/ent v0.14.5
+	golang.org/x/tools v0.50.0
+)
 
 require (
 	ariga.io/atlas v0.32.1-0.20250325101103-175b25e1c1b9 // indirect
@@ -125,7 +128,6 @@ require (
 	golang.org/x/telemetry v0.0.0-20260908163034-4bcc4b2ee518 // indirect
 	golang.org/x/term v0.46.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
-	golang.org/x/tools v0.50.0 // indirect
 	golang.org/x/vuln v1.8.0 // indirect
 	google.golang.org/api v0.278.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260921155816-b14227669459 // indirect
