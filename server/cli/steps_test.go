@@ -54,7 +54,7 @@ const (
 )
 
 var deaths = []death{
-	{name: "writing", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO `bans`"}},
+	{name: "writing", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO bans"}},
 	{name: "writing a batch", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO bans"}, isBatch: true},
 	{name: "reverting", halt: storetest.Halt{Of: ofChange, Has: "DELETE FROM `bans`"}, isRevert: true},
 	{name: "taking the lease", halt: storetest.Halt{Of: ofSequencer, Has: "UPDATE event_sequencers SET epoch"}, when: atItsStart},

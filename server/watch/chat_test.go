@@ -219,14 +219,7 @@ func TestNoMessageFollowsItsDeletion(t *testing.T) {
 		close(stop)
 		posts.Wait()
 		last := say(t, s, owner, "the end")
-		page, err := s.Chat.ListMessages(s.AsService(t).Context(), &platformv1.ListMessagesRequest{ChannelId: servertest.Owner.String(), Limit: new(int32(100))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var visible []string
-		for _, m := range page.GetMessages() {
-			visible = append(visible, m.GetId())
-		}
+		visible := visibleMessages(t, s)
 		for i, w := range listeners {
 			heardIDs := map[string]string{} // the sender, by message
 			for id := ""; id != last; {
@@ -246,9 +239,6 @@ func TestNoMessageFollowsItsDeletion(t *testing.T) {
 					}
 				}
 			}
-			if len(visible) == 100 {
-				continue // there may be more
-			}
 			for id := range heardIDs {
 				if !slices.Contains(visible, id) {
 					t.Errorf("listener %d heard message %s after the event that deletes it", i, id)
@@ -256,6 +246,25 @@ func TestNoMessageFollowsItsDeletion(t *testing.T) {
 			}
 		}
 	})
+}
+
+// visibleMessages returns the ids of all visible messages of the channel. A page may have
+// few messages although more follow.
+func visibleMessages(t *testing.T, s *servertest.Server) (ids []string) {
+	t.Helper()
+	service := s.AsService(t).Context()
+	for cursor := ""; ; {
+		page, err := s.Chat.ListMessages(service, &platformv1.ListMessagesRequest{ChannelId: servertest.Owner.String(), Cursor: cursor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page.GetMessages() {
+			ids = append(ids, m.GetId())
+		}
+		if cursor = page.GetNextCursor(); cursor == "" {
+			return ids
+		}
+	}
 }
 
 // TestASlowListenerLosesChatFirst has a listener take nothing while more is posted than a
