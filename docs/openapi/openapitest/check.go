@@ -55,13 +55,19 @@ func (d *Document) check(x *exchange) error {
 	if err := d.checkBody(x, pointer, response); err != nil {
 		return err
 	}
-	if x.status >= http.StatusMultipleChoices {
-		return nil
+	if x.status < http.StatusMultipleChoices {
+		if err := d.checkRequest(x, operation); err != nil {
+			return fmt.Errorf("the request was accepted: %w", err)
+		}
 	}
-	if err := d.checkRequest(x, operation); err != nil {
-		return fmt.Errorf("the request was accepted: %w", err)
-	}
-	return nil
+	return d.library.check(x)
+}
+
+// codeOf returns the code of an error body, or an empty text.
+func codeOf(body []byte) string {
+	var failure struct{ Data struct{ Code string } }
+	_ = json.Unmarshal(body, &failure)
+	return failure.Data.Code
 }
 
 // checkUnrouted checks the response to a request that no operation handles.
