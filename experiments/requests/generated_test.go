@@ -25,6 +25,7 @@ var seed = flag.Uint64("seed", 1, "the seed of TestGeneratedRequests")
 // servertest compares every exchange with the document, and kin-openapi does so once more.
 func TestGeneratedRequests(t *testing.T) {
 	config := servertest.Config(storetest.SQLite(t))
+	config.MaxWait = 30 * time.Second // so that a busy machine causes no OVERLOADED
 	config.LoginURL = "https://login.example/"
 	s := servertest.Start(t, config)
 	s.Load(t, servertest.World()...)
