@@ -17,6 +17,7 @@ import (
 // TestAuthorization compares the code of every operation, called by every caller, with
 // each scope and each id, over both transports, with testdata/authorization.md.
 func TestAuthorization(t *testing.T) {
+	t.Parallel()
 	v := readVerdicts(t)
 	s := newScene(t)
 	s.wantAllMethods(t, v)

@@ -24,6 +24,7 @@ var seed = flag.Uint64("seed", 1, "the seed of TestGeneratedRequests")
 // response may be a server error, reveal what is inside, or differ from the document.
 // servertest compares every exchange with the document, and kin-openapi does so once more.
 func TestGeneratedRequests(t *testing.T) {
+	t.Parallel()
 	config := servertest.Config(storetest.SQLite(t))
 	config.MaxWait = 30 * time.Second // so that a busy machine causes no OVERLOADED
 	config.LoginURL = "https://login.example/"

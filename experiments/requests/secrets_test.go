@@ -55,6 +55,7 @@ type exposure struct {
 // log at its most verbose level, the metrics, the profiles, the errors, the output of the
 // commands, and the files of the database and of a backup.
 func TestSecretsAppearNowhere(t *testing.T) {
+	t.Parallel()
 	x := expose(t)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -264,7 +265,7 @@ func (x *exposure) signIn(t *testing.T, backend servertest.Credentials) {
 	x.secrets["wrong secret"] = wrong
 	for _, form := range []url.Values{
 		redeem, {"grant_type": {"refresh_token"}, "refresh_token": {wrong}}, {"grant_type": {"authorization_code"}, "code": {wrong}, "redirect_uri": {webAppCallback}},
-		{"grant_type": {wrong}}, {"client_secret": {wrong}}, {"client_id": {wrong}}, {"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {wrong}},
+		{"grant_type": {"unknown"}}, {"client_secret": {wrong}}, {"client_id": {wrong}}, {"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {wrong}},
 		{"grant_type": {"client_credentials"}, "scope": {wrong}}, {"client_secret": {wrong, secret}},
 	} {
 		for _, path := range []string{"/oauth2/token", "/oauth2/revoke", "/oauth2/introspect", "/oauth2/device_authorization"} {

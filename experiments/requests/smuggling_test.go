@@ -58,6 +58,7 @@ var ambiguous = []struct{ name, request string }{
 // connections to the server for all clients. The client that comes next must get its own
 // response, and the server must not answer the hidden request.
 func TestSmugglingThroughProxy(t *testing.T) {
+	t.Parallel()
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
 		if isSoak() {
@@ -85,6 +86,7 @@ func TestSmugglingThroughProxy(t *testing.T) {
 // TestSmugglingWithoutProxy sends the same requests to the server itself, which must refuse
 // what no rule decides: a proxy may understand it otherwise.
 func TestSmugglingWithoutProxy(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	for _, a := range ambiguous {
 		want := isPipelined(a.name) || isOverridden(a.name)
