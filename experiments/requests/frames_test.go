@@ -24,8 +24,6 @@ type rawHTTP2 struct {
 	next   uint32        // the next stream
 	ended  chan struct{} // closed when the server has closed the connection
 	opened chan struct{} // closed when the server's settings have arrived
-
-	goAway http2.ErrCode // what the server said when it closed; set before ended is closed
 }
 
 // dialHTTP2 connects, and reads what the server sends unless deaf is set.
@@ -73,7 +71,6 @@ func (c *rawHTTP2) read() {
 				close(c.opened)
 			}
 		case *http2.GoAwayFrame:
-			c.goAway = f.ErrCode
 			if f.ErrCode != http2.ErrCodeNo {
 				return
 			}
@@ -106,24 +103,24 @@ func (c *rawHTTP2) open(block []byte, endHeaders bool) (uint32, error) {
 
 // flood repeats a step until the time is over or the server has closed the connection, and
 // reports whether it has closed it.
-func (c *rawHTTP2) flood(until time.Time, step func() error) (isClosed bool, sent int) {
+func (c *rawHTTP2) flood(until time.Time, step func() error) (isClosed bool) {
 	defer func() { _ = c.Close() }()
-	for ; time.Now().Before(until); sent++ {
+	for time.Now().Before(until) {
 		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		if err := step(); err != nil {
 			var late net.Error
 			if errors.As(err, &late) && late.Timeout() { // the server reads no more
-				return false, sent
+				return false
 			}
-			return true, sent
+			return true
 		}
 		select {
 		case <-c.ended:
-			return true, sent
+			return true
 		default:
 		}
 	}
-	return false, sent
+	return false
 }
 
 // http2Attacks are floods of one connection. The paths are of calls that need a token, so
@@ -156,7 +153,7 @@ var http2Attacks = []struct {
 			return c.framer.WriteContinuation(c.next-2, false, filler)
 		}
 	}},
-	{"header compression bomb", false, [2]bool{true, true}, func(c *rawHTTP2) func() error {
+	{"header compression bomb", false, [2]bool{}, func(c *rawHTTP2) func() error {
 		return func() error { // one entry of the table, referred to by one byte each time
 			block := c.requestHeaders("/moderato.v1.TokensService/GetSelf", "x-filler", strings.Repeat("a", 3<<10))
 			block = append(block, bytes.Repeat([]byte{0x80 | 62}, 10<<10)...)
