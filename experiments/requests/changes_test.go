@@ -111,7 +111,8 @@ func changeBody(g *generator, r *request) {
 	case 0:
 		r.body = text[:g.rand.IntN(len(text)+1)]
 	case 1:
-		r.body = append(text, pick(g, []string{"{}", "x", "\x00", " ", "\n\n", "]"})...)
+		r.body = append(r.body, text...)
+		r.body = append(r.body, pick(g, []string{"{}", "x", "\x00", " ", "\n\n", "]"})...)
 	case 2:
 		r.body = []byte(pick(g, []string{"", "[]", "null", "true", "1", `"a"`, "{", "}", "{}", " ", "\ufeff", "NaN", "{a:1}", "{'a':1}", "[{}]", `{"":1}`}))
 	case 3:

@@ -108,13 +108,14 @@ func send(t *testing.T, s *servertest.Server, r *request, c servertest.Credentia
 		Method: r.method, URL: &url.URL{Scheme: "http", Host: s.HTTPAddr, Opaque: "//" + s.HTTPAddr + r.path, RawQuery: strings.Join(r.query, "&")},
 		Header: r.header.Clone(), Body: io.NopCloser(bytes.NewReader(r.body)), ContentLength: int64(len(r.body)), Host: s.HTTPAddr,
 	}).WithContext(ctx)
-	for name, value := range map[string]string{"Authorization": "Bearer " + c.Token, "client-id": c.ClientID} {
+	identity := map[string]string{"Authorization": "Bearer " + c.Token, "client-id": c.ClientID}
+	if c.ActingUser != (uid.ID{}) {
+		identity["acting-user"] = c.ActingUser.String()
+	}
+	for name, value := range identity {
 		if _, isChanged := r.header[name]; !isChanged && c.Token != "" {
 			sent.Header.Set(name, value)
 		}
-	}
-	if _, isChanged := r.header["acting-user"]; !isChanged && c.ActingUser != (uid.ID{}) {
-		sent.Header.Set("acting-user", c.ActingUser.String())
 	}
 	response, err := generatedClient.Do(sent)
 	if err != nil {

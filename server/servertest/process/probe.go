@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func runProbe() int {
 }
 
 func (p *Probe) read() error {
-	r, err := http.NewRequest(http.MethodGet, p.URL, nil)
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, p.URL, http.NoBody)
 	if err != nil {
 		return err
 	}
