@@ -102,7 +102,7 @@ func (qs *Queues) AcquireOrJoin(ctx context.Context, channelID uid.ID) (*Turn, e
 	return qs.acquire(ctx, channelID, false, (*fair.Gate).AcquireOrJoin)
 }
 
-// AcquireLong is Acquire for a long change.
+// AcquireLong is Acquire for a long change. The caller must End the turn.
 func (qs *Queues) AcquireLong(ctx context.Context, channelID uid.ID) (*Turn, error) {
 	return qs.acquire(ctx, channelID, true, (*fair.Gate).Acquire)
 }
@@ -114,8 +114,7 @@ func (qs *Queues) acquire(ctx context.Context, channelID uid.ID, isLong bool, of
 	err := t.wait(ctx, of)
 	qs.waiting.Dec()
 	if err != nil {
-		t.long.Release()
-		t.leave()
+		t.endLong()
 		return nil, qs.count(err)
 	}
 	t.since = time.Now()
@@ -157,17 +156,29 @@ func (t *Turn) Release() {
 		return
 	}
 	t.slot.Release()
-	if !t.isLong || !t.queues.hasUrgent(t.queue) {
-		t.long.Release()
+	if !t.isLong {
 		t.leave()
+	}
+}
+
+// End ends a long turn after the commit. The next long change has its turn then, or, if
+// moderators wait with short changes, after as long again as this one took. End also
+// releases the turn.
+func (t *Turn) End() {
+	t.Release()
+	if t == nil || t.queue == nil {
 		return
 	}
-	ended := *t
-	t.queue = nil
-	time.AfterFunc(time.Since(t.since), func() {
-		ended.long.Release()
-		ended.leave()
-	})
+	if !t.queues.hasUrgent(t.queue) {
+		t.endLong()
+		return
+	}
+	time.AfterFunc(time.Since(t.since), t.endLong)
+}
+
+func (t *Turn) endLong() {
+	t.long.Release()
+	t.leave()
 }
 
 // Renew waits for a new turn if this one has ended.

@@ -43,7 +43,7 @@ func (s *scene) enqueueWith(name string, p fair.Priority, acquire func(context.C
 			return
 		}
 		s.order = append(s.order, name)
-		s.done = append(s.done, turn.Release)
+		s.done = append(s.done, turn.End)
 	}()
 	synctest.Wait()
 }
