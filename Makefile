@@ -76,7 +76,7 @@ clients: ## Install Node.js, Python, Chromium, mariadb-dump and the npm packages
 	tools/npm-ci clients/compat
 
 .PHONY: test
-test: export MODERATO_STATEMENTS = $(RECORDED)
+test: export MODERATO_TEST_STATEMENTS = $(RECORDED)
 test: $(TESTDB) $(GOTEST) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	rm -rf $(RECORDED)
 	packages=$$(go list $(PKG) | grep -vE '$(UNRACED)' || true); [ -z "$$packages" ] || $(TESTED) $(GOTEST) $(RACE) $(SELECTED) $$packages
@@ -84,7 +84,7 @@ test: $(TESTDB) $(GOTEST) bin/statements clients ## Run every test, on SQLite, M
 	$(CHECK_STATEMENTS)
 
 .PHONY: statements
-statements: export MODERATO_STATEMENTS = $(RECORDED)
+statements: export MODERATO_TEST_STATEMENTS = $(RECORDED)
 statements: $(TESTDB) $(GOTEST) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/chat
 	rm -rf $(RECORDED)
 	$(TESTED) $(GOTEST) -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))

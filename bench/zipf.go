@@ -234,8 +234,9 @@ func (z *zipf) raise(ctx context.Context, exponent float64) error {
 	return z.capacities(ctx, exponent)
 }
 
-// capacities compares two limits that do not depend on what other programs use: how much
-// processor time an operation takes, and how many changes of one channel follow one another.
+// capacities measures what does not depend on the other programs of the machine as much as
+// the highest rate does: the processors' time of an operation, and, for the lock of the
+// busiest channel, how many changes of one channel follow one another.
 func (z *zipf) capacities(ctx context.Context, exponent float64) error {
 	const callers = 64
 	mix, err := z.saturate(ctx, callers, zipfLeg, z.draw)
@@ -253,11 +254,13 @@ func (z *zipf) capacities(ctx context.Context, exponent float64) error {
 		}
 	}
 	server, database := mix.cost()
-	atLock := one.perSecond() / (float64(changes) / 100 * z.cumulative[0])
+	note := fmt.Sprintf("each %s of the server and %s of the database; cores: %s; %.0f changes a second in one channel alone", short(server), short(database), mix.cores(), one.perSecond())
+	if exponent > 0 {
+		atLock := one.perSecond() / (float64(changes) / 100 * z.cumulative[0])
+		note += fmt.Sprintf(", so its lock is the limit at %.0f operations a second, for which the others need %.0f cores", atLock, atLock*(server+database).Seconds())
+	}
 	return z.report(row{
-		What:  fmt.Sprintf("zipf: operations a second at which the lock of the busiest channel is the limit, exponent %g", exponent),
-		Store: z.store, Transport: "gRPC", Connections: callers, Value: atLock, Unit: "a second",
-		Note: fmt.Sprintf("%.0f changes a second in one channel alone; the mix with %d callers: %.0f a second, each %s of the server and %s of the database; cores: %s; so the lock is the limit from %.0f cores on",
-			one.perSecond(), callers, mix.perSecond(), short(server), short(database), mix.cores(), atLock*(server+database).Seconds()),
+		What:  fmt.Sprintf("zipf: operations a second with %d callers, exponent %g", callers, exponent),
+		Store: z.store, Transport: "gRPC", Connections: len(z.conns), Value: mix.perSecond(), Unit: "a second", Note: note,
 	}, nil)
 }

@@ -17,7 +17,7 @@ import (
 
 // StatementsVariable names a directory. In it, each test process writes a file with the
 // statements that the program sent to database servers; tools/statements reads the files.
-const StatementsVariable = "MODERATO_STATEMENTS"
+const StatementsVariable = "MODERATO_TEST_STATEMENTS"
 
 // maxPatterns bounds how often one statement is written, with arguments that are equal
 // in other places.
