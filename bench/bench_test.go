@@ -48,7 +48,9 @@ func TestFloorReadsMatchModeratoReads(t *testing.T) {
 // A load that fails ends the simulation, so this checks every operation of the mix.
 func TestZipfLoadSucceeds(t *testing.T) {
 	exponents, rate, steps, leg, listeners := zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners
-	t.Cleanup(func() { zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners = exponents, rate, steps, leg, listeners })
+	t.Cleanup(func() {
+		zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners = exponents, rate, steps, leg, listeners
+	})
 	zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners = []float64{1}, 200, 2, 300*time.Millisecond, 5
 	b := newBench(t)
 	platform.channels = 150

@@ -5,12 +5,12 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -19,12 +19,12 @@ import (
 // statements that the program sent to database servers; tools/statements reads the files.
 const StatementsVariable = "MODERATO_TEST_STATEMENTS"
 
-// maxPatterns bounds how often one statement is written, with arguments that are equal
-// in other places.
-const maxPatterns = 32
+// maxLooks bounds how often a text is looked at, and so how often it is written with
+// arguments that are equal in other places. Most tests run few statements many times.
+const maxLooks = 200
 
-// Observed is a statement that the program sent, as a line of the file.
-type Observed struct {
+// observedStatement is a statement that the program sent, as a line of the file.
+type observedStatement struct {
 	// From is the package of the program that first sent the statement.
 	From string `json:"from"`
 	Text string `json:"text"`
@@ -34,18 +34,21 @@ type Observed struct {
 
 func init() {
 	if dir := os.Getenv(StatementsVariable); dir != "" {
-		o := &observer{dir: dir, patterns: map[string]map[uint64]bool{}}
+		o := &observer{dir: dir, written: map[string]bool{}}
 		store.ObserveServers(func(c driver.Connector) driver.Connector { return observed{layer{c, everyone{}}, o} })
 	}
 }
 
-// observer writes each statement of the program once for each pattern of its arguments.
+// observer writes each statement of the program once for each pattern of its arguments, of
+// the first maxLooks times that it is sent.
 type observer struct {
 	dir string
 
-	mu       sync.Mutex
-	file     *os.File
-	patterns map[string]map[uint64]bool // by text
+	looks sync.Map // from a text to an *atomic.Int32
+
+	mu      sync.Mutex
+	file    *os.File
+	written map[string]bool // by text and pattern
 }
 
 type observed struct {
@@ -77,24 +80,24 @@ func (c *observedConn) ExecContext(ctx context.Context, query string, args []dri
 }
 
 func (o *observer) observe(query string, args []driver.NamedValue) {
-	s := Observed{Text: query, Args: pattern(args)}
-	hash := fnv.New64a()
-	_, _ = fmt.Fprint(hash, s.Args)
-	key := hash.Sum64()
+	looks, ok := o.looks.Load(query)
+	if !ok {
+		looks, _ = o.looks.LoadOrStore(query, new(atomic.Int32))
+	}
+	if looks.(*atomic.Int32).Add(1) > maxLooks {
+		return
+	}
+	s := observedStatement{Text: query, Args: pattern(args)}
+	key := query + fmt.Sprint(s.Args)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	known := o.patterns[query]
-	if known[key] || len(known) == maxPatterns {
+	if o.written[key] {
 		return
 	}
 	if s.From = origin(); s.From == "" {
 		return
 	}
-	if known == nil {
-		known = map[uint64]bool{}
-		o.patterns[query] = known
-	}
-	known[key] = true
+	o.written[key] = true
 	if err := o.write(s); err != nil {
 		panic(fmt.Sprintf("%s: %v", StatementsVariable, err))
 	}
@@ -117,7 +120,7 @@ func pattern(args []driver.NamedValue) []int {
 	return p
 }
 
-func (o *observer) write(s Observed) error {
+func (o *observer) write(s observedStatement) error {
 	if o.file == nil {
 		if err := os.MkdirAll(o.dir, 0o750); err != nil {
 			return err
