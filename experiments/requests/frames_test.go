@@ -105,8 +105,8 @@ func (c *rawHTTP2) open(block []byte, endHeaders bool) (uint32, error) {
 // reports whether it has closed it.
 func (c *rawHTTP2) flood(until time.Time, step func() error) (isClosed bool) {
 	defer func() { _ = c.Close() }()
+	_ = c.SetWriteDeadline(until)
 	for time.Now().Before(until) {
-		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		if err := step(); err != nil {
 			var late net.Error
 			if errors.As(err, &late) && late.Timeout() { // the server reads no more
