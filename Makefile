@@ -150,8 +150,9 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
-	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -parallel 1 -timeout 2h -v ./server/abuse $(ARGS)
+soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store, and send it generated requests: an hour and 5 GB.
+	tools/install-packages haproxy=haproxy
+	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -p 1 -parallel 1 -timeout 2h -v ./server/abuse ./experiments/requests $(ARGS)
 
 .PHONY: histories
 histories: $(TESTDB) ## Check 200 concurrent histories of bans, mutes, batches and posts for linearizability, on every kind of store.

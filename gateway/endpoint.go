@@ -16,13 +16,15 @@ type Endpoint struct {
 	Serve func(http.ResponseWriter, *http.Request) error
 	// IsForm is true if the body is no JSON. Serve then reads it, and bounds its size.
 	IsForm bool
+	// ReadsQuery is true if Serve parses the query, and reports that it is not well-formed.
+	ReadsQuery bool
 	// IsPage is true if pages of other origins may not call.
 	IsPage bool
 }
 
 // operation returns the operation of an endpoint.
 func (e Endpoint) operation() operation {
-	return operation{method: e.Method, isForm: e.IsForm, handle: func(w http.ResponseWriter, r *http.Request) {
+	return operation{method: e.Method, isForm: e.IsForm, readsQuery: e.ReadsQuery, handle: func(w http.ResponseWriter, r *http.Request) {
 		if err := e.Serve(w, r); err != nil {
 			writeError(w, apierr.Of(err))
 		}

@@ -98,6 +98,9 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		r.Body = http.NoBody // a body has no meaning here, and the server does not wait for it
+		if found.readsQuery {
+			return found.handle, nil
+		}
 		return found.handle, readQuery(r)
 	}
 	if found.isForm {

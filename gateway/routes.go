@@ -27,6 +27,8 @@ type operation struct {
 	handle http.HandlerFunc
 	// isForm is true if the body is no JSON, and the handler reads it.
 	isForm bool
+	// readsQuery is true if the handler parses the query.
+	readsQuery bool
 	// maxBody is the maximum size of the body in bytes, if it is not maxBodyBytes.
 	maxBody int64
 }

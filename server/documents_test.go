@@ -35,6 +35,11 @@ func TestDocumentsAreServedToAnyone(t *testing.T) {
 		if again := ask("GET", c.path, "If-None-Match", r.Header.Get("ETag")); again.Status != http.StatusNotModified || again.Body != "" {
 			t.Errorf("%s with its ETag: got %d, want 304", c.path, again.Status)
 		}
+		for name, value := range map[string]string{"Range": "bytes=0-9", "If-Match": `"another"`} {
+			if r := ask("GET", c.path, name, value); r.Status != http.StatusOK {
+				t.Errorf("%s with %s: got %d, want the whole document", c.path, name, r.Status)
+			}
+		}
 		if head := ask("HEAD", c.path, "Accept", "*/*"); head.Status != http.StatusOK || head.Body != "" || head.Header.Get("ETag") != r.Header.Get("ETag") {
 			t.Errorf("HEAD %s: got %d with %q", c.path, head.Status, head.Header)
 		}

@@ -79,6 +79,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", h.mediaType)
 	w.Header().Set("ETag", h.etag)
 	w.Header().Set("Cache-Control", "no-cache") // may be kept, but is asked for again
+	// The document is sent whole, and the only condition is the one that it describes.
+	r = &http.Request{Method: r.Method, Header: http.Header{"If-None-Match": r.Header["If-None-Match"], "Accept-Encoding": r.Header["Accept-Encoding"]}}
 	if acceptsGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.compressed))

@@ -4,13 +4,8 @@
 package abuse_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,12 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv(asProbe) != "" {
-		os.Exit(runProbe())
-	}
-	process.Main(m)
-}
+func TestMain(m *testing.M) { process.Main(m) }
 
 // isSoak reports whether the suite runs at full scale.
 func isSoak() bool { return os.Getenv("MODERATO_SOAK") != "" }
@@ -90,34 +80,11 @@ func (s *target) token(t *testing.T, n authn.NewToken) servertest.Credentials {
 	return servertest.Credentials{Token: issued.Text, ClientID: n.ClientID}
 }
 
-// anonymousMemory returns the memory of the process that no file backs, in bytes.
-func (s *target) anonymousMemory(t *testing.T) int64 {
+// probe runs a process that reads the caller's own channel, and returns the duration of
+// each read.
+func (s *target) probe(t *testing.T, c servertest.Credentials, duration time.Duration) []time.Duration {
 	t.Helper()
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.Cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if fields := strings.Fields(lines.Text()); len(fields) == 3 && fields[0] == "RssAnon:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kib << 10
-		}
-	}
-	t.Skip("the system does not tell the anonymous memory of a process")
-	return 0
-}
-
-// percentile returns the duration below which the given share of durations lies.
-func percentile(durations []time.Duration, share float64) time.Duration {
-	if len(durations) == 0 {
-		return 0
-	}
-	slices.Sort(durations)
-	return durations[min(len(durations)-1, int(share*float64(len(durations))))]
+	return process.Probe{URL: "http://" + s.REST + "/v1/channels/stats", Token: c.Token, ClientID: c.ClientID, Duration: duration}.Run(t)
 }
 
 // wantConsistent runs all checks of fsck.

@@ -60,9 +60,9 @@ func TestCatchUpReadsOnlyOwnEvents(t *testing.T) {
 		busy := s.probe(t, c, scaled(time.Second, 5*time.Second))
 		group.Wait()
 		t.Logf("%d listeners behind %d foreign events: caught up in %s; other reads: p99 %s idle, %s busy",
-			listeners, foreign, time.Duration(slowest.Load()), percentile(idle, .99), percentile(busy, .99))
-		if isSoak() && percentile(busy, .99) > 10*percentile(idle, .99) {
-			t.Errorf("other reads took %s, idle %s", percentile(busy, .99), percentile(idle, .99))
+			listeners, foreign, time.Duration(slowest.Load()), process.Percentile(idle, .99), process.Percentile(busy, .99))
+		if isSoak() && process.Percentile(busy, .99) > 10*process.Percentile(idle, .99) {
+			t.Errorf("other reads took %s, idle %s", process.Percentile(busy, .99), process.Percentile(idle, .99))
 		}
 	})
 }

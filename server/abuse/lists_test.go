@@ -15,6 +15,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 )
 
 // TestSlowReadersOfLongListDoNotDelayOthers has clients request a long list without
@@ -26,7 +27,7 @@ func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 	readers, rows := scaled(10, 100), scaled(3000, 49_999)
 	each(t, func(t *testing.T, s *target) {
 		s.addModerators(t, rows)
-		idle := s.anonymousMemory(t)
+		idle := s.AnonymousMemory(t)
 		path := "/v1/moderation/moderators?channelId=" + servertest.Other.String()
 		slow := make([]*slowReader, readers)
 		for i := range slow {
@@ -38,7 +39,7 @@ func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 		go func() {
 			defer close(watched)
 			for ; ctx.Err() == nil; sleep(ctx, 50*time.Millisecond) {
-				most = max(most, s.anonymousMemory(t))
+				most = max(most, s.AnonymousMemory(t))
 			}
 		}()
 		took := s.probe(t, s.as(t, servertest.Other), scaled(time.Second, 10*time.Second))
@@ -58,7 +59,7 @@ func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 		cancel()
 		<-watched
 		t.Logf("%d readers of %d rows: %d MiB of anonymous memory, %d before; other reads: p99 %s",
-			readers, rows, most>>20, idle>>20, percentile(took, .99))
+			readers, rows, most>>20, idle>>20, process.Percentile(took, .99))
 		if isSoak() && most>>20 >= maxMiB {
 			t.Errorf("got %d MiB of anonymous memory, want less than %d", most>>20, maxMiB)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -61,11 +62,11 @@ func TestBanOverloadOfOneChannelDoesNotDelayOthers(t *testing.T) {
 			})
 		}
 		busy := s.probe(t, viewer, duration)
-		memory := s.anonymousMemory(t)
+		memory := s.AnonymousMemory(t)
 		all.Wait()
 		t.Logf("%v; bans: p99 %s; rejections: p50 %s, p99 %s; other reads: p99 %s idle, %s busy; %d MB of anonymous memory",
-			counts, percentile(answered, .99), percentile(rejected, .5), percentile(rejected, .99),
-			percentile(idle, .99), percentile(busy, .99), memory>>20)
+			counts, process.Percentile(answered, .99), process.Percentile(rejected, .5), process.Percentile(rejected, .99),
+			process.Percentile(idle, .99), process.Percentile(busy, .99), memory>>20)
 		if counts["OK"] == 0 || counts["OVERLOADED"] == 0 {
 			t.Errorf("got %v, want bans and rejections", counts)
 		}
@@ -74,14 +75,14 @@ func TestBanOverloadOfOneChannelDoesNotDelayOthers(t *testing.T) {
 				t.Errorf("got %d × %s", n, code)
 			}
 		}
-		if slowest := percentile(answered, 1); slowest > maxWait+5*time.Second {
+		if slowest := process.Percentile(answered, 1); slowest > maxWait+5*time.Second {
 			t.Errorf("a ban took %s, with --max-wait=%s", slowest, maxWait)
 		}
 		if isSoak() {
 			floor := s.probeUnderFloor(t, viewer, client, connections, float64(sum(counts))/duration.Seconds())
-			t.Logf("other reads while as many connections make as many requests that do nothing: p99 %s", percentile(floor, .99))
-			wantAtMost(t, "p99 of the bans", percentile(answered, .99), maxWait+maxWait/2)
-			wantAtMost(t, "p99 of the rejections", percentile(rejected, .99), time.Second)
+			t.Logf("other reads while as many connections make as many requests that do nothing: p99 %s", process.Percentile(floor, .99))
+			wantAtMost(t, "p99 of the bans", process.Percentile(answered, .99), maxWait+maxWait/2)
+			wantAtMost(t, "p99 of the rejections", process.Percentile(rejected, .99), time.Second)
 			wantAtMost(t, "MiB of memory", memory>>20, 250)
 		}
 		s.wantConsistent(t)

@@ -78,6 +78,23 @@ func TestAuthorizeNeverRedirectsToUnknownPlaces(t *testing.T) {
 	}
 }
 
+// TestAuthorizeShowsPageForDamagedQuery checks that a person sees a page also when the query
+// cannot be parsed.
+func TestAuthorizeShowsPageForDamagedQuery(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	for _, damage := range []string{"&a=%zz", ";a=b", "&%"} {
+		response, err := browser.Get(s.url("/oauth2/authorize?" + authorizeQuery().Encode() + damage))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusBadRequest || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("%q: got %d %v, want a page with an error", damage, response.StatusCode, response.Header)
+		}
+	}
+}
+
 // TestAuthorizeErrorsReturnToClient checks the errors that the client learns, with its state
 // and the server's name.
 func TestAuthorizeErrorsReturnToClient(t *testing.T) {

@@ -5,6 +5,7 @@ package requestid
 import (
 	"context"
 
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -22,9 +23,10 @@ const maxLength = 64
 type ContextKey struct{}
 
 // Accept returns the proposed id if it is valid, which is 1 to 64 characters of A-Z a-z
-// 0-9 _ . -, or else a new id.
+// 0-9 _ . -, or else a new id. A token or another secret is not valid, because the id is
+// logged and stored.
 func Accept(proposed []string) string {
-	if len(proposed) == 1 && isFit(proposed[0]) {
+	if len(proposed) == 1 && isFit(proposed[0]) && !authn.IsWhole(proposed[0]) {
 		return proposed[0]
 	}
 	return uid.New().String()

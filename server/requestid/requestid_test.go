@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -24,6 +25,13 @@ func TestAcceptReplacesInvalidID(t *testing.T) {
 	cases := [][]string{
 		nil, {}, {""}, {strings.Repeat("x", 65)}, {"a b"}, {" a"}, {"a\n"}, {"a\x00"}, {"a/b"}, {"a,b"}, {`a"`}, {"é"}, {"\xff"},
 		{"a", "b"}, {"a", "a"}, {"a", ""},
+	}
+	for _, prefix := range []string{"mdu_", authn.RefreshToken} {
+		secret, err := authn.NewSecret(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, []string{secret})
 	}
 	for _, proposed := range cases {
 		id := requestid.Accept(proposed)

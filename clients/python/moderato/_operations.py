@@ -738,7 +738,7 @@ class Users(Resource):
     ) -> GetProfileResponse:
         """Returns the user of the token.
 
-        Tokens: user; service with `acting-user`. Scope: `users.read`.
+        Tokens: user; service with `acting-user`. Scope: `users.read`. Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
         """
         return self._get("/v1/users/profile", {}, GetProfileResponse, options)  # type: ignore[no-any-return]
 

@@ -607,7 +607,7 @@ export class Users extends Resource {
   /**
    * Returns the user of the token.
    *
-   * Tokens: user; service with `acting-user`. Scope: `users.read`.
+   * Tokens: user; service with `acting-user`. Scope: `users.read`. Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
    */
   getProfile(options?: RequestOptions): Promise<GetProfileResponse> {
     return this.get('/v1/users/profile', {}, options)

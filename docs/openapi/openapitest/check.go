@@ -55,13 +55,19 @@ func (d *Document) check(x *exchange) error {
 	if err := d.checkBody(x, pointer, response); err != nil {
 		return err
 	}
-	if x.status >= http.StatusMultipleChoices {
-		return nil
+	if x.status < http.StatusMultipleChoices {
+		if err := d.checkRequest(x, operation); err != nil {
+			return fmt.Errorf("the request was accepted: %w", err)
+		}
 	}
-	if err := d.checkRequest(x, operation); err != nil {
-		return fmt.Errorf("the request was accepted: %w", err)
-	}
-	return nil
+	return d.library.check(x)
+}
+
+// codeOf returns the code of an error body, or an empty text.
+func codeOf(body []byte) string {
+	var failure struct{ Data struct{ Code string } }
+	_ = json.Unmarshal(body, &failure)
+	return failure.Data.Code
 }
 
 // checkUnrouted checks the response to a request that no operation handles.
@@ -146,6 +152,15 @@ func decoded(header http.Header, body []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
+// decodedRequest returns the body of a request without its compression. Forms are read as
+// they are.
+func decodedRequest(header http.Header, body []byte) ([]byte, error) {
+	if mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type")); mediaType != "application/json" {
+		return body, nil
+	}
+	return decoded(header, body)
+}
+
 // checkRequest checks a request that the server accepted.
 func (d *Document) checkRequest(x *exchange, pointer string) error {
 	operation, _ := d.at(pointer)
@@ -163,7 +178,7 @@ func (d *Document) checkRequest(x *exchange, pointer string) error {
 	if operation["requestBody"] == nil {
 		return nil
 	}
-	body, err := decoded(x.request.Header, x.sent.Bytes())
+	body, err := decodedRequest(x.request.Header, x.sent.Bytes())
 	if err != nil {
 		return err
 	}

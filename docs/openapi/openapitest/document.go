@@ -14,9 +14,9 @@ import (
 )
 
 // Document is an OpenAPI document with which exchanges are compared. Each of its schemas is
-// compiled once. kin-openapi, with which TestDocumentIsValid checks the document itself,
-// would compile a schema for every exchange.
+// compiled once.
 type Document struct {
+	library  *library
 	root     map[string]any
 	compiler *jsonschema.Compiler
 
@@ -47,7 +47,11 @@ func Parse(text []byte) (*Document, error) {
 	if !isObject {
 		return nil, fmt.Errorf("a document is an object, not a %T", parsed)
 	}
-	d := &Document{root: root, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	library, err := newLibrary(text)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{library: library, root: root, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	closeResponses(root)
 	return d, d.compiler.AddResource(resource, root)

@@ -57,6 +57,7 @@ func TestDifferencesFail(t *testing.T) {
 		{name: "an error as documented", method: "DELETE", status: 404, body: notBanned},
 		{name: "a field that the document lacks", removed: `"bannedAt": {`, instead: `"was": {`, body: banned, want: "bannedAt"},
 		{name: "a field that the response lacks", body: strings.Replace(banned, `"bannedUserDisplayName":"Loot",`, "", 1), want: "bannedUserDisplayName"},
+		{name: "a time that is none", body: strings.Replace(banned, "2026-11-20T", "2026-11-40T", 1), want: "kin-openapi"},
 		{name: "null", body: strings.Replace(banned, `"Loot"`, "null", 1), want: "bannedUserDisplayName"},
 		{name: "a status that the document lacks", removed: `"404": {`, instead: `"418": {`, method: "DELETE", status: 404, body: notBanned, want: "status is not documented"},
 		{name: "a code that the operation does not have", status: 400, body: strings.Replace(notBanned, "NOT_BANNED", "CURSOR_INVALID", 1), want: "/data/code"},

@@ -38,6 +38,7 @@ type UsersServiceClient interface {
 	// GetProfile returns the user of the token.
 	//
 	// Tokens: user; service with `acting-user`. Scope: `users.read`.
+	// Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
 	GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error)
 	// ListUsers returns users by id and by username: first those with the ids, in the
 	// order of the request, then those with the usernames. Users who do not exist are left
@@ -118,6 +119,7 @@ type UsersServiceServer interface {
 	// GetProfile returns the user of the token.
 	//
 	// Tokens: user; service with `acting-user`. Scope: `users.read`.
+	// Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
 	GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error)
 	// ListUsers returns users by id and by username: first those with the ids, in the
 	// order of the request, then those with the usernames. Users who do not exist are left

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
@@ -23,7 +24,7 @@ func scopes() []string { return authn.Scopes() }
 // JSON, and sends no `iss`. An error is sent to the client only if the client and its
 // redirect URI are known: otherwise the server would send browsers anywhere.
 func (h *handler) authorize(x *exchange) error {
-	query := x.r.Form
+	query, malformed := url.ParseQuery(x.r.URL.RawQuery)
 	one := func(name string) string {
 		if len(query[name]) != 1 {
 			return ""
@@ -36,6 +37,9 @@ func (h *handler) authorize(x *exchange) error {
 	if err := h.limits.begin(x); err != nil {
 		x.Header().Set("Retry-After", apierr.Of(err).RetryAfterSeconds())
 		return h.errorPage(x, http.StatusTooManyRequests, "There are too many sign-ins from your network. Wait a minute, and try again.")
+	}
+	if malformed != nil {
+		return h.errorPage(x, http.StatusBadRequest, "The address that the application opened is damaged: its query is not well-formed.")
 	}
 	c, err := h.Service.Client(x.r.Context(), one("client_id"))
 	switch {

@@ -80,7 +80,7 @@ func Endpoints(o Options) []gateway.Endpoint {
 	}, op.WithServerCORSOptions(nil), op.WithFallbackLogger(slog.New(slog.DiscardHandler)))
 	all := []gateway.Endpoint{
 		{Method: http.MethodGet, Path: MetadataPath, Serve: h.observed(h.metadata)},
-		{Method: http.MethodGet, Path: AuthorizePath, Serve: h.observed(h.authorize), IsPage: true},
+		{Method: http.MethodGet, Path: AuthorizePath, Serve: h.observed(h.authorize), ReadsQuery: true, IsPage: true},
 		{Method: http.MethodPost, Path: TokenPath, Serve: h.observed(h.form), IsForm: true},
 		{Method: http.MethodPost, Path: DevicePath, Serve: h.observed(h.form), IsForm: true},
 		{Method: http.MethodPost, Path: RevokePath, Serve: h.observed(h.form), IsForm: true},

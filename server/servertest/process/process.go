@@ -26,8 +26,12 @@ const AsProgram = "TEST_RUNS_AS_PROGRAM"
 // startTimeout is how long a server may take to listen.
 const startTimeout = 30 * time.Second
 
-// Main runs the program if the environment has AsProgram, or else the tests.
+// Main runs the program if the environment has AsProgram, a probe if a test runs one, or
+// else the tests.
 func Main(m *testing.M) {
+	if os.Getenv(asProbe) != "" {
+		os.Exit(runProbe())
+	}
 	if os.Getenv(AsProgram) != "" {
 		os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -1,0 +1,195 @@
+package requests_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// rawHTTP2 is an HTTP/2 connection without TLS that sends frames as the test wants them.
+type rawHTTP2 struct {
+	net.Conn
+
+	framer *http2.Framer
+	blocks bytes.Buffer
+	hpack  *hpack.Encoder
+	next   uint32        // the next stream
+	ended  chan struct{} // closed when the server has closed the connection
+	opened chan struct{} // closed when the server's settings have arrived
+}
+
+// dialHTTP2 connects, and reads what the server sends unless deaf is set.
+func dialHTTP2(ctx context.Context, address string, deaf bool) (*rawHTTP2, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	c := &rawHTTP2{Conn: conn, framer: http2.NewFramer(conn, conn), next: 1, ended: make(chan struct{}), opened: make(chan struct{})}
+	c.hpack = hpack.NewEncoder(&c.blocks)
+	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+		return nil, err
+	}
+	if err := c.framer.WriteSettings(); err != nil {
+		return nil, err
+	}
+	if deaf {
+		return c, nil
+	}
+	go c.read()
+	select {
+	case <-c.opened:
+		return c, nil
+	case <-c.ended:
+		return nil, errors.New("the server closed a new connection")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// read reads until the server closes the connection.
+func (c *rawHTTP2) read() {
+	defer close(c.ended)
+	isOpen := false
+	for {
+		frame, err := c.framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		switch f := frame.(type) {
+		case *http2.SettingsFrame:
+			if !isOpen {
+				isOpen = true
+				close(c.opened)
+			}
+		case *http2.GoAwayFrame:
+			if f.ErrCode != http2.ErrCodeNo {
+				return
+			}
+		}
+	}
+}
+
+// headers returns a header block.
+func (c *rawHTTP2) headers(fields ...string) []byte {
+	c.blocks.Reset()
+	for i := 0; i < len(fields); i += 2 {
+		_ = c.hpack.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
+	}
+	return bytes.Clone(c.blocks.Bytes())
+}
+
+// requestHeaders returns the header of a POST.
+func (c *rawHTTP2) requestHeaders(path string, more ...string) []byte {
+	return c.headers(append([]string{
+		":method", "POST", ":scheme", "http", ":authority", "moderato", ":path", path, "content-type", "application/grpc", "te", "trailers",
+	}, more...)...)
+}
+
+// open opens a stream with a header block, and returns its number.
+func (c *rawHTTP2) open(block []byte, endHeaders bool) (uint32, error) {
+	stream := c.next
+	c.next += 2
+	return stream, c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block, EndHeaders: endHeaders})
+}
+
+// flood repeats a step until the time is over or the server has closed the connection, and
+// reports whether it has closed it.
+func (c *rawHTTP2) flood(until time.Time, step func() error) (isClosed bool) {
+	defer func() { _ = c.Close() }()
+	_ = c.SetWriteDeadline(until)
+	for time.Now().Before(until) {
+		if err := step(); err != nil {
+			var late net.Error
+			if errors.As(err, &late) && late.Timeout() { // the server reads no more
+				return false
+			}
+			return true
+		}
+		select {
+		case <-c.ended:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// http2Attacks are floods of one connection. The paths are of calls that need a token, so
+// that no handler works long.
+var http2Attacks = []struct {
+	name string
+	deaf bool // whether the client does not read
+	// mustClose is whether the server has to close the connection: over REST, over gRPC.
+	mustClose [2]bool
+	step      func(c *rawHTTP2) func() error
+}{
+	{"rapid reset", false, [2]bool{}, func(c *rawHTTP2) func() error {
+		return func() error {
+			stream, err := c.open(c.requestHeaders("/moderato.v1.TokensService/GetSelf"), true)
+			if err == nil {
+				err = c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
+			}
+			return err
+		}
+	}},
+	{"CONTINUATION flood", false, [2]bool{true, true}, func(c *rawHTTP2) func() error {
+		filler := c.headers("x-filler", strings.Repeat("a", 8<<10))
+		isOpen := false
+		return func() error {
+			if !isOpen {
+				isOpen = true
+				_, err := c.open(c.requestHeaders("/moderato.v1.TokensService/GetSelf"), false)
+				return err
+			}
+			return c.framer.WriteContinuation(c.next-2, false, filler)
+		}
+	}},
+	{"header compression bomb", false, [2]bool{}, func(c *rawHTTP2) func() error {
+		return func() error { // one entry of the table, referred to by one byte each time
+			block := c.requestHeaders("/moderato.v1.TokensService/GetSelf", "x-filler", strings.Repeat("a", 3<<10))
+			block = append(block, bytes.Repeat([]byte{0x80 | 62}, 10<<10)...)
+			_, err := c.open(block, true)
+			return err
+		}
+	}},
+	{"SETTINGS flood", true, [2]bool{}, func(c *rawHTTP2) func() error {
+		return func() error {
+			return c.framer.WriteSettings(http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 14})
+		}
+	}},
+	{"PING flood", false, [2]bool{false, true}, func(c *rawHTTP2) func() error {
+		return func() error { return c.framer.WritePing(false, [8]byte{}) }
+	}},
+	{"PING flood of a client that does not read", true, [2]bool{}, func(c *rawHTTP2) func() error {
+		return func() error { return c.framer.WritePing(false, [8]byte{}) }
+	}},
+	{"WINDOW_UPDATE flood", false, [2]bool{}, func(c *rawHTTP2) func() error {
+		sent := 0
+		return func() error {
+			sent++
+			if sent > 1<<20 { // more would overflow the window
+				return c.framer.WritePing(true, [8]byte{})
+			}
+			return c.framer.WriteWindowUpdate(0, 1)
+		}
+	}},
+}
+
+// grpcMessage returns the frame of a message of gRPC.
+func grpcMessage(message []byte, isCompressed bool) []byte {
+	header := make([]byte, 5)
+	if isCompressed {
+		header[0] = 1
+	}
+	binary.BigEndian.PutUint32(header[1:], uint32(len(message))) //nolint:gosec // messages are small
+	return append(header, message...)
+}
