@@ -42,7 +42,9 @@ type Event struct {
 	// The payload: a JSON object.
 	Payload string `json:"payload,omitempty"`
 	// For a ban or mute, the latest messages of the user before it, newest first: a JSON array. Null if there are none.
-	Evidence     *string `json:"evidence,omitempty"`
+	Evidence *string `json:"evidence,omitempty"`
+	// The span of the call that caused the event, as the header traceparent of W3C Trace Context. Null unless the call was traced.
+	Traceparent  *string `json:"traceparent,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -55,7 +57,7 @@ func (*Event) scanValues(columns []string) ([]any, error) {
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case event.FieldSequence, event.FieldPosition, event.FieldOccurredAt:
 			values[i] = new(sql.NullInt64)
-		case event.FieldType, event.FieldClientID, event.FieldRequestID, event.FieldPayload, event.FieldEvidence:
+		case event.FieldType, event.FieldClientID, event.FieldRequestID, event.FieldPayload, event.FieldEvidence, event.FieldTraceparent:
 			values[i] = new(sql.NullString)
 		case event.FieldID, event.FieldChannelID, event.FieldOperationID:
 			values[i] = new(uid.ID)
@@ -156,6 +158,13 @@ func (_m *Event) assignValues(columns []string, values []any) error {
 				_m.Evidence = new(string)
 				*_m.Evidence = value.String
 			}
+		case event.FieldTraceparent:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field traceparent", values[i])
+			} else if value.Valid {
+				_m.Traceparent = new(string)
+				*_m.Traceparent = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -233,6 +242,11 @@ func (_m *Event) String() string {
 	builder.WriteString(", ")
 	if v := _m.Evidence; v != nil {
 		builder.WriteString("evidence=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Traceparent; v != nil {
+		builder.WriteString("traceparent=")
 		builder.WriteString(*v)
 	}
 	builder.WriteByte(')')

@@ -125,6 +125,20 @@ func (_c *EventCreate) SetNillableEvidence(v *string) *EventCreate {
 	return _c
 }
 
+// SetTraceparent sets the "traceparent" field.
+func (_c *EventCreate) SetTraceparent(v string) *EventCreate {
+	_c.mutation.SetTraceparent(v)
+	return _c
+}
+
+// SetNillableTraceparent sets the "traceparent" field if the given value is not nil.
+func (_c *EventCreate) SetNillableTraceparent(v *string) *EventCreate {
+	if v != nil {
+		_c.SetTraceparent(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *EventCreate) SetID(v uid.ID) *EventCreate {
 	_c.mutation.SetID(v)
@@ -203,6 +217,11 @@ func (_c *EventCreate) check() error {
 	}
 	if _, ok := _c.mutation.Payload(); !ok {
 		return &ValidationError{Name: "payload", err: errors.New(`ent: missing required field "Event.payload"`)}
+	}
+	if v, ok := _c.mutation.Traceparent(); ok {
+		if err := event.TraceparentValidator(v); err != nil {
+			return &ValidationError{Name: "traceparent", err: fmt.Errorf(`ent: validator failed for field "Event.traceparent": %w`, err)}
+		}
 	}
 	return nil
 }
@@ -286,6 +305,10 @@ func (_c *EventCreate) createSpec() (*Event, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Evidence(); ok {
 		_spec.SetField(event.FieldEvidence, field.TypeString, value)
 		_node.Evidence = &value
+	}
+	if value, ok := _c.mutation.Traceparent(); ok {
+		_spec.SetField(event.FieldTraceparent, field.TypeString, value)
+		_node.Traceparent = &value
 	}
 	return _node, _spec
 }

@@ -228,6 +228,9 @@ func (_u *EventUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.EvidenceCleared() {
 		_spec.ClearField(event.FieldEvidence, field.TypeString)
 	}
+	if _u.mutation.TraceparentCleared() {
+		_spec.ClearField(event.FieldTraceparent, field.TypeString)
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{event.Label}
@@ -476,6 +479,9 @@ func (_u *EventUpdateOne) sqlSave(ctx context.Context) (_node *Event, err error)
 	}
 	if _u.mutation.EvidenceCleared() {
 		_spec.ClearField(event.FieldEvidence, field.TypeString)
+	}
+	if _u.mutation.TraceparentCleared() {
+		_spec.ClearField(event.FieldTraceparent, field.TypeString)
 	}
 	_node = &Event{config: _u.config}
 	_spec.Assign = _node.assignValues

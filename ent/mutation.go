@@ -11822,6 +11822,7 @@ type EventMutation struct {
 	addoccurred_at *instant.Instant
 	payload        *string
 	evidence       *string
+	traceparent    *string
 	clearedFields  map[string]struct{}
 	done           bool
 	oldValue       func(context.Context) (*Event, error)
@@ -12477,6 +12478,55 @@ func (m *EventMutation) ResetEvidence() {
 	delete(m.clearedFields, event.FieldEvidence)
 }
 
+// SetTraceparent sets the "traceparent" field.
+func (m *EventMutation) SetTraceparent(s string) {
+	m.traceparent = &s
+}
+
+// Traceparent returns the value of the "traceparent" field in the mutation.
+func (m *EventMutation) Traceparent() (r string, exists bool) {
+	v := m.traceparent
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTraceparent returns the old "traceparent" field's value of the Event entity.
+// If the Event object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventMutation) OldTraceparent(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTraceparent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTraceparent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTraceparent: %w", err)
+	}
+	return oldValue.Traceparent, nil
+}
+
+// ClearTraceparent clears the value of the "traceparent" field.
+func (m *EventMutation) ClearTraceparent() {
+	m.traceparent = nil
+	m.clearedFields[event.FieldTraceparent] = struct{}{}
+}
+
+// TraceparentCleared returns if the "traceparent" field was cleared in this mutation.
+func (m *EventMutation) TraceparentCleared() bool {
+	_, ok := m.clearedFields[event.FieldTraceparent]
+	return ok
+}
+
+// ResetTraceparent resets all changes to the "traceparent" field.
+func (m *EventMutation) ResetTraceparent() {
+	m.traceparent = nil
+	delete(m.clearedFields, event.FieldTraceparent)
+}
+
 // Where appends a list predicates to the EventMutation builder.
 func (m *EventMutation) Where(ps ...predicate.Event) {
 	m.predicates = append(m.predicates, ps...)
@@ -12511,7 +12561,7 @@ func (m *EventMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EventMutation) Fields() []string {
-	fields := make([]string, 0, 12)
+	fields := make([]string, 0, 13)
 	if m.channel_id != nil {
 		fields = append(fields, event.FieldChannelID)
 	}
@@ -12548,6 +12598,9 @@ func (m *EventMutation) Fields() []string {
 	if m.evidence != nil {
 		fields = append(fields, event.FieldEvidence)
 	}
+	if m.traceparent != nil {
+		fields = append(fields, event.FieldTraceparent)
+	}
 	return fields
 }
 
@@ -12580,6 +12633,8 @@ func (m *EventMutation) Field(name string) (ent.Value, bool) {
 		return m.Payload()
 	case event.FieldEvidence:
 		return m.Evidence()
+	case event.FieldTraceparent:
+		return m.Traceparent()
 	}
 	return nil, false
 }
@@ -12613,6 +12668,8 @@ func (m *EventMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldPayload(ctx)
 	case event.FieldEvidence:
 		return m.OldEvidence(ctx)
+	case event.FieldTraceparent:
+		return m.OldTraceparent(ctx)
 	}
 	return nil, fmt.Errorf("unknown Event field %s", name)
 }
@@ -12706,6 +12763,13 @@ func (m *EventMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetEvidence(v)
 		return nil
+	case event.FieldTraceparent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTraceparent(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Event field %s", name)
 }
@@ -12787,6 +12851,9 @@ func (m *EventMutation) ClearedFields() []string {
 	if m.FieldCleared(event.FieldEvidence) {
 		fields = append(fields, event.FieldEvidence)
 	}
+	if m.FieldCleared(event.FieldTraceparent) {
+		fields = append(fields, event.FieldTraceparent)
+	}
 	return fields
 }
 
@@ -12812,6 +12879,9 @@ func (m *EventMutation) ClearField(name string) error {
 		return nil
 	case event.FieldEvidence:
 		m.ClearEvidence()
+		return nil
+	case event.FieldTraceparent:
+		m.ClearTraceparent()
 		return nil
 	}
 	return fmt.Errorf("unknown Event nullable field %s", name)
@@ -12856,6 +12926,9 @@ func (m *EventMutation) ResetField(name string) error {
 		return nil
 	case event.FieldEvidence:
 		m.ResetEvidence()
+		return nil
+	case event.FieldTraceparent:
+		m.ResetTraceparent()
 		return nil
 	}
 	return fmt.Errorf("unknown Event field %s", name)

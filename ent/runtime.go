@@ -260,6 +260,10 @@ func init() {
 	eventDescRequestID := eventFields[9].Descriptor()
 	// event.RequestIDValidator is a validator for the "request_id" field. It is called by the builders before save.
 	event.RequestIDValidator = eventDescRequestID.Validators[0].(func(string) error)
+	// eventDescTraceparent is the schema descriptor for traceparent field.
+	eventDescTraceparent := eventFields[13].Descriptor()
+	// event.TraceparentValidator is a validator for the "traceparent" field. It is called by the builders before save.
+	event.TraceparentValidator = eventDescTraceparent.Validators[0].(func(string) error)
 	eventsequencerFields := schema.EventSequencer{}.Fields()
 	_ = eventsequencerFields
 	// eventsequencerDescRewrites is the schema descriptor for rewrites field.

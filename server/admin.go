@@ -21,8 +21,10 @@ func newRegistry() *prometheus.Registry {
 }
 
 // adminHandler returns the handler of the endpoints for operators: health, metrics and
-// profiles. It must listen only on an address that is not reachable from outside.
-func adminHandler(registry *prometheus.Registry, ready func(context.Context) error) http.Handler {
+// profiles. It must listen only on an address that is not reachable from outside. Metrics
+// are served in the OpenMetrics format too if they have exemplars, which the other format
+// cannot express.
+func adminHandler(registry *prometheus.Registry, hasExemplars bool, ready func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
@@ -36,7 +38,7 @@ func adminHandler(registry *prometheus.Registry, ready func(context.Context) err
 		}
 		_, _ = w.Write([]byte("ok\n"))
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: hasExemplars}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(os.Args[0])) // without the arguments, which can have passwords

@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/tracing"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -84,6 +85,8 @@ type Config struct {
 	LoginURL string
 	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
 	DemoUsers []web.DemoUser
+	// Tracing says where spans are sent, and of which calls; zero turns tracing off.
+	Tracing tracing.Settings
 	// Log is the logger of the server; nil means slog.Default.
 	Log *slog.Logger
 }

@@ -42,6 +42,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
+	"github.com/moderato-live/moderato/server/tracing"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -80,6 +81,7 @@ type Server struct {
 	workers   []func(context.Context)
 	jobs      *jobs.Runner
 	sockets   *socketio.Server
+	tracer    *tracing.Tracer
 }
 
 // New listens and opens the database. It migrates an embedded database; the schema of any
@@ -98,21 +100,24 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 	if err = s.listen(ctx); err != nil {
 		return nil, err
 	}
-	if s.Store, err = openStore(ctx, config); err != nil {
+	registry := newRegistry()
+	if s.tracer, err = tracing.New(ctx, config.Tracing, config.Log, registry); err != nil {
 		return nil, err
 	}
-	registry := newRegistry()
+	if s.Store, err = openStore(ctx, config, s.tracer); err != nil {
+		return nil, err
+	}
 	s.Store.Register(registry)
 	return s, s.assemble(registry)
 }
 
-func openStore(ctx context.Context, config Config) (*store.Store, error) {
+func openStore(ctx context.Context, config Config, tracer *tracing.Tracer) (*store.Store, error) {
 	if config.DB.Path != "" {
 		if err := store.Migrate(ctx, config.DB, config.Log); err != nil {
 			return nil, err
 		}
 	}
-	s, err := store.OpenWith(ctx, config.DB, store.Options{Layer: config.DBLayer, DisableCoalescing: config.DisableCoalescing})
+	s, err := store.OpenWith(ctx, config.DB, store.Options{Layer: config.DBLayer, DisableCoalescing: config.DisableCoalescing, Tracer: tracer})
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +141,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Tickets:       ticketing,
 		Limiter:       middleware.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
 		Metrics:       middleware.NewMetrics(registry),
+		Tracer:        s.tracer,
 		Log:           s.config.Log,
 		Draining:      s.draining.Load,
 		Reads:         fair.NewGate(maxConcurrentReads),
@@ -198,7 +204,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.http = gateway.NewHTTPServer(facade)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	secured.secureHTTP(s.http)
-	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
+	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
@@ -328,6 +334,7 @@ func (s *Server) Close() {
 	if s.Store != nil {
 		s.Store.Close()
 	}
+	s.tracer.Close()
 }
 
 // ready returns an error if the server cannot handle requests: it was told to stop, or

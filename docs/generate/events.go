@@ -125,9 +125,9 @@ func (d *document) eventExample(e event) object {
 func (d *document) webhooks() object {
 	all := object{}
 	for _, e := range events() {
-		last, responses := ref("parameters", "ModeratoCursor"), deliveryResponses
+		last, responses := []object{ref("parameters", "ModeratoCursor"), ref("parameters", "Traceparent")}, deliveryResponses
 		if e.GetLive() {
-			last, responses = ref("parameters", "ModeratoMissedMessages"), liveDeliveryResponses
+			last, responses = []object{ref("parameters", "ModeratoMissedMessages")}, liveDeliveryResponses
 		}
 		all = append(all, member{e.GetName(), object{{"post", object{
 			{"operationId", "receive" + e.pascal()},
@@ -135,10 +135,9 @@ func (d *document) webhooks() object {
 			{"description", d.describeEvent(e)},
 			{"tags", []string{"Webhooks"}},
 			{"security", []object{}},
-			{"parameters", []object{
-				ref("parameters", "WebhookId"), ref("parameters", "WebhookTimestamp"),
-				ref("parameters", "WebhookSignature"), last,
-			}},
+			{"parameters", append([]object{
+				ref("parameters", "WebhookId"), ref("parameters", "WebhookTimestamp"), ref("parameters", "WebhookSignature"),
+			}, last...)},
 			{"requestBody", object{
 				{"required", true},
 				{"content", object{{"application/json", object{
@@ -175,6 +174,8 @@ var webhookParameters = object{
 	{"ModeratoCursor", deliveryHeader("moderato-cursor", "The cursor with which an event stream resumes after the event. It is not signed.", object{{"type", "string"}}, exampleCursor)},
 	{"ModeratoMissedMessages", optional(deliveryHeader("moderato-missed-messages", "How many live events the same server did not deliver to this webhook since the previous message. It is not signed.",
 		object{{"type", "integer"}, {"format", "int64"}}, 3))},
+	{"Traceparent", optional(deliveryHeader("traceparent", "The span of the attempt, as W3C Trace Context has it, if the call that caused the event was traced. It is not signed.",
+		object{{"type", "string"}}, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))},
 }
 
 // optional returns a header that only some deliveries have.

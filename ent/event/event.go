@@ -35,6 +35,8 @@ const (
 	FieldPayload = "payload"
 	// FieldEvidence holds the string denoting the evidence field in the database.
 	FieldEvidence = "evidence"
+	// FieldTraceparent holds the string denoting the traceparent field in the database.
+	FieldTraceparent = "traceparent"
 	// Table holds the table name of the event in the database.
 	Table = "events"
 )
@@ -54,6 +56,7 @@ var Columns = []string{
 	FieldOccurredAt,
 	FieldPayload,
 	FieldEvidence,
+	FieldTraceparent,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -73,6 +76,8 @@ var (
 	ClientIDValidator func(string) error
 	// RequestIDValidator is a validator for the "request_id" field. It is called by the builders before save.
 	RequestIDValidator func(string) error
+	// TraceparentValidator is a validator for the "traceparent" field. It is called by the builders before save.
+	TraceparentValidator func(string) error
 )
 
 // OrderOption defines the ordering options for the Event queries.
@@ -121,4 +126,9 @@ func ByPayload(opts ...sql.OrderTermOption) OrderOption {
 // ByEvidence orders the results by the evidence field.
 func ByEvidence(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEvidence, opts...).ToFunc()
+}
+
+// ByTraceparent orders the results by the traceparent field.
+func ByTraceparent(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTraceparent, opts...).ToFunc()
 }

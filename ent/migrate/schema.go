@@ -435,6 +435,7 @@ var (
 		{Name: "occurred_at", Type: field.TypeInt64},
 		{Name: "payload", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
 		{Name: "evidence", Type: field.TypeString, Nullable: true, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "traceparent", Type: field.TypeString, Nullable: true, Size: 55},
 	}
 	// EventsTable holds the schema information for the "events" table.
 	EventsTable = &schema.Table{

@@ -30,6 +30,8 @@ func (Event) Fields() []ent.Field {
 		field.Text("payload").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("The payload: a JSON object."),
 		field.Text("evidence").Optional().Nillable().SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).
 			Comment("For a ban or mute, the latest messages of the user before it, newest first: a JSON array. Null if there are none."),
+		field.String("traceparent").MaxLen(55).Optional().Nillable().Immutable().
+			Comment("The span of the call that caused the event, as the header traceparent of W3C Trace Context. Null unless the call was traced."),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Publish publishes a page from its beginning, and starts no publication after until.
 func Publish(ctx context.Context, config Config, page []*outbox.Event, until time.Time) (done int64, err error) {
-	p, err := connect(ctx, config, slog.New(slog.DiscardHandler))
+	p, err := connect(ctx, config, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}

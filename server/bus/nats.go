@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // Config holds where to publish.
@@ -55,10 +56,11 @@ type publisher struct {
 	config Config
 	conn   *nats.Conn
 	stream jetstream.JetStream
+	tracer *tracing.Tracer
 }
 
 // connect opens a connection. A connection that is lost later reconnects by itself.
-func connect(ctx context.Context, config Config, log *slog.Logger) (*publisher, error) {
+func connect(ctx context.Context, config Config, log *slog.Logger, tracer *tracing.Tracer) (*publisher, error) {
 	options := []nats.Option{
 		nats.Name("moderato"),
 		nats.MaxReconnects(-1),
@@ -84,7 +86,7 @@ func connect(ctx context.Context, config Config, log *slog.Logger) (*publisher, 
 		conn.Close()
 		return nil, fmt.Errorf("JetStream: %w", err)
 	}
-	return &publisher{config: config, conn: conn, stream: stream}, nil
+	return &publisher{config: config, conn: conn, stream: stream, tracer: tracer}, nil
 }
 
 func (p *publisher) close() { p.conn.Close() }
@@ -127,8 +129,9 @@ func (p *publisher) publish(ctx context.Context, page []*outbox.Event, from int6
 // acknowledgements.
 func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bool) error {
 	type sent struct {
-		at  int
-		ack jetstream.PubAckFuture
+		at   int
+		ack  jetstream.PubAckFuture
+		span tracing.Span
 	}
 	var round []sent
 	var failure error
@@ -139,16 +142,19 @@ func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bo
 			continue
 		}
 		busy[channel] = true
-		ack, err := p.stream.PublishMsgAsync(&nats.Msg{
+		message := &nats.Msg{
 			Subject: fmt.Sprintf("%s.%s.%s", p.config.Subject, channel, e.Type),
 			Header:  nats.Header{nats.MsgIdHdr: {e.Message.GetMetadata().GetMessageId()}, "Content-Type": {"application/json"}},
 			Data:    e.JSON(),
-		})
+		}
+		span := p.startSpan(ctx, e, message)
+		ack, err := p.stream.PublishMsgAsync(message)
 		if err != nil {
+			span.EndWith(err)
 			failure = err
 			break
 		}
-		round = append(round, sent{i, ack})
+		round = append(round, sent{i, ack, span})
 	}
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
@@ -156,9 +162,12 @@ func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bo
 		select {
 		case <-s.ack.Ok():
 			stored[s.at] = true
+			s.span.End()
 		case err := <-s.ack.Err():
+			s.span.EndWith(err)
 			failure = err
 		case <-ctx.Done():
+			s.span.EndWith(ctx.Err())
 			failure = fmt.Errorf("NATS does not answer: %w", ctx.Err())
 		}
 	}

@@ -133,7 +133,7 @@ func (k *Sink) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bus, err := connect(ctx, k.Config, k.Log)
+	bus, err := connect(ctx, k.Config, k.Log, k.Store.Tracer())
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ type message struct {
 	subject, id string
 	channelID   string
 	sequence    int64
+	traceparent string
 }
 
 // read returns all messages of the stream.
@@ -108,7 +109,7 @@ func (b *broker) read(t *testing.T) []message {
 		if err := json.Unmarshal(raw.Data, &body); err != nil {
 			t.Fatal(err)
 		}
-		m := message{raw.Subject, raw.Header.Get(nats.MsgIdHdr), body.Metadata.ChannelID, body.Metadata.Sequence}
+		m := message{raw.Subject, raw.Header.Get(nats.MsgIdHdr), body.Metadata.ChannelID, body.Metadata.Sequence, raw.Header.Get("traceparent")}
 		if want := fmt.Sprintf("moderato.events.%s.%s", m.channelID, body.Metadata.SubscriptionType); m.subject != want || m.id != body.Metadata.MessageID {
 			t.Errorf("message %d has the subject %s and id %s, want %s and %s", n, m.subject, m.id, want, body.Metadata.MessageID)
 		}

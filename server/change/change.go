@@ -48,6 +48,7 @@ type Change struct {
 	isAlone     bool // the change shares its transaction with none
 	operationID uid.ID
 	requestID   string
+	traceparent string
 	undeclared  error // the events that the contract does not declare
 }
 
@@ -149,6 +150,7 @@ func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body
 
 func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
+	start.traceparent = s.Tracer().Kept(ctx)
 	acquire, write := s.ChangeQueues.AcquireOrJoin, s.WriteShared
 	if start.isAlone {
 		acquire, write = s.ChangeQueues.AcquireLong, s.WriteAlone
@@ -213,7 +215,7 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 	c.sequence++
 	e := event{
 		id: uid.New(), sequence: c.sequence, kind: kind, operationID: c.operationID,
-		clientID: c.ClientID, requestID: c.requestID,
+		clientID: c.ClientID, requestID: c.requestID, traceparent: c.traceparent,
 		occurredAt: c.Now, payload: string(jsonapi.Marshal(payload)),
 	}
 	if !actor.IsZero() {

@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -22,10 +23,12 @@ type event struct {
 	occurredAt          instant.Instant
 	payload             string
 	evidence            *string // nil for none
+	traceparent         string  // empty for none
 }
 
 // eventColumns are the columns of an event that a change writes. The sequencer writes the
-// position.
+// position. Only the events of traced calls have the column traceparent: a statement takes
+// time for each of its parameters.
 var eventColumns = []string{
 	entevent.FieldID, entevent.FieldChannelID, entevent.FieldSequence, entevent.FieldType, entevent.FieldOperationID,
 	entevent.FieldActorID, entevent.FieldTargetID, entevent.FieldClientID, entevent.FieldRequestID,
@@ -35,15 +38,31 @@ var eventColumns = []string{
 // insertEvents writes events of a channel in one statement. It does not use ent, whose bulk
 // insert takes as much time as the database.
 func insertEvents(ctx context.Context, tx *ent.Tx, channelID uid.ID, events []event) error {
-	row := "(" + strings.TrimSuffix(strings.Repeat("?,", len(eventColumns)), ",") + "),"
-	text := "INSERT INTO events (" + strings.Join(eventColumns, ", ") + ") VALUES " +
+	columns := eventColumns
+	isTraced := slices.ContainsFunc(events, func(e event) bool { return e.traceparent != "" })
+	if isTraced {
+		columns = append(slices.Clip(columns), entevent.FieldTraceparent)
+	}
+	row := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
+	text := "INSERT INTO events (" + strings.Join(columns, ", ") + ") VALUES " +
 		strings.TrimSuffix(strings.Repeat(row, len(events)), ",")
-	args := make([]any, 0, len(eventColumns)*len(events))
+	args := make([]any, 0, len(columns)*len(events))
 	for _, e := range events {
 		args = append(args, e.id, channelID, e.sequence, string(e.kind), e.operationID,
 			e.actorID, e.targetID, e.clientID, e.requestID,
 			e.occurredAt, e.payload, e.evidence)
+		if isTraced {
+			args = append(args, nullable(e.traceparent))
+		}
 	}
 	_, err := tx.ExecContext(ctx, text, args...)
 	return err
+}
+
+// nullable returns a text as an argument: NULL if it is empty.
+func nullable(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }

@@ -71,6 +71,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: Clients, tokens, import/1":          TestOperatorCommands,
 		"docs/operations.md: TLS/1":                              TestDocumentedTLSSettings,
 		"docs/operations.md: TLS/2":                              TestDocumentedTLSSettings,
+		"docs/operations.md: Tracing/1":                          TestDocumentedTracingSettings,
 		"docs/operations.md: Backup/1":                           TestOperatorCommands,
 		"docs/operations.md: Backup/2":                           TestDumpUnderLoad,
 		"docs/operations.md: Backup/3":                           TestDumpUnderLoad,

@@ -22,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/tracing"
 	"github.com/moderato-live/moderato/server/watch"
 )
 
@@ -51,6 +52,8 @@ type serve struct {
 	LogLevel            string        `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo                bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+
+	tracing tracing.Settings
 }
 
 // retentionFlag holds the retention flag, which serve and fsck share.
@@ -78,6 +81,10 @@ func (c *serve) Validate() error {
 	}
 	if c.Demo && (c.HTTPTLSCert != "" || c.GRPCTLSCert != "") {
 		return errors.New("--demo serves without TLS, as the commands that it prints do; leave out --http-tls-cert and --grpc-tls-cert")
+	}
+	var err error
+	if c.tracing, err = tracing.FromEnv(os.Getenv, buildVersion()); err != nil {
+		return err
 	}
 	return c.validate()
 }
@@ -120,6 +127,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		DrainDelay:           c.DrainDelay,
 		LoginURL:             string(c.LoginURL),
 		DemoUsers:            c.demoUsers(),
+		Tracing:              c.tracing,
 		Log:                  log,
 	})
 	if err != nil {

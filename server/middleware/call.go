@@ -67,6 +67,9 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 	}
 	call.continues = call.stream != nil && paging.IsContinuation(ctx)
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
+	if c.Tracer != nil && !call.continues {
+		call.startSpan()
+	}
 	return call
 }
 

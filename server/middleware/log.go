@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
@@ -35,6 +33,9 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 		slog.String("transport", c.transport),
 		slog.String("code", o.code),
 		slog.Duration("duration", elapsed),
+	}
+	if id := c.span().TraceID(); id != "" {
+		attrs = append(attrs, slog.String("trace_id", id))
 	}
 	if c.caller != nil {
 		attrs = append(attrs, slog.String("client_id", c.caller.ClientID), slog.String("token_kind", string(c.caller.Kind)))
@@ -78,9 +79,8 @@ func hasNoSideEffects(method string) bool {
 	if !strings.HasPrefix(method, "/moderato.") {
 		return true
 	}
-	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(method, "/"), "/", "."))
-	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
-	if err != nil {
+	d := descriptorOf(method)
+	if d == nil {
 		return false
 	}
 	options, _ := d.Options().(*descriptorpb.MethodOptions)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // Metrics counts calls.
@@ -42,10 +44,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 
 // Observe records a request over REST that is no call of a service.
 func (m *Metrics) Observe(path, code string, elapsed time.Duration) {
-	m.observe("rest", path, code, elapsed)
+	m.observe("rest", path, code, elapsed, "")
 }
 
-func (m *Metrics) observe(transport, method, code string, elapsed time.Duration) {
+// observe records a call. traceID is the id of its trace, if it is traced.
+func (m *Metrics) observe(transport, method, code string, elapsed time.Duration, traceID string) {
 	key := callKey{method, transport, code}
 	found, ok := m.calls.Load(key)
 	if !ok {
@@ -55,5 +58,5 @@ func (m *Metrics) observe(transport, method, code string, elapsed time.Duration)
 	}
 	of := found.(callMetrics)
 	of.requests.Inc()
-	of.duration.Observe(elapsed.Seconds())
+	tracing.Observe(of.duration, elapsed.Seconds(), traceID)
 }

@@ -1,5 +1,5 @@
 // Package middleware runs the steps that are common to all calls of every transport:
-// recovery, request id, metrics and log, error mapping, authentication, rate limit,
+// recovery, request id, metrics, log and traces, error mapping, authentication, rate limit,
 // policy, idempotency keys. None of these is implemented anywhere else.
 package middleware
 
@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // callTimeout bounds a unary call for which the client set no earlier deadline.
@@ -36,6 +37,7 @@ type Chain struct {
 	Tickets       Tickets
 	Limiter       *Limiter
 	Metrics       *Metrics
+	Tracer        *tracing.Tracer
 	Log           *slog.Logger
 	// Draining reports whether the server refuses new calls.
 	Draining func() bool
@@ -210,7 +212,8 @@ func (c *call) end(err error) error {
 		shown = f.Status(c.requestID).Err()
 	}
 	elapsed := time.Since(c.start)
-	c.Metrics.observe(c.transport, c.method, o.code, elapsed)
+	c.endSpan(o, shown)
+	c.Metrics.observe(c.transport, c.method, o.code, elapsed, c.span().TraceID())
 	c.log(err, o, elapsed)
 	return shown
 }

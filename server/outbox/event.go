@@ -36,6 +36,9 @@ type Event struct {
 	TargetID uid.ID
 	// Cursor is the cursor from which a listener resumes after this event.
 	Cursor string
+	// Traceparent is the span of the call that caused the event; empty for none. See
+	// package tracing.
+	Traceparent string
 	// Message is the event as listeners receive it. It must not be modified.
 	Message *moderatov1.Event
 
@@ -63,7 +66,7 @@ func ParseCursor(ctx context.Context, s *store.Store, text string) (*int64, erro
 
 // eventColumns are the columns that scanEvent reads. Whether the channel is being
 // deleted is a scalar subquery, so that it does not affect how the rows are found.
-const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, target_id, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
+const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, target_id, traceparent, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
 
 // Read reads the events after a position, by position.
 func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event, error) {
@@ -145,12 +148,16 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 	var e Event
 	var payload []byte
 	var target *uid.ID
+	var traceparent *string
 	meta := &moderatov1.EventMetadata{MessageType: "notification", SubscriptionVersion: "1"}
-	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload, &target, &e.IsGone); err != nil {
+	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload, &target, &traceparent, &e.IsGone); err != nil {
 		return nil, err
 	}
 	if target != nil {
 		e.TargetID = *target
+	}
+	if traceparent != nil {
+		e.Traceparent = *traceparent
 	}
 	var err error
 	if e.Cursor, err = Cursor(ctx, s, e.Position); err != nil {

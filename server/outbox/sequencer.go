@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 const (
@@ -128,10 +129,11 @@ func (q *Sequencer) isWaiting(ctx context.Context) (bool, error) {
 func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	var rows []waiting
 	var now instant.Instant
+	began := time.Now()
 	held, err := q.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, at instant.Instant) error {
 		var err error
 		now = at
-		if rows, more, err = findWaiting(ctx, tx); err != nil || len(rows) == 0 {
+		if rows, more, err = (finder{tx, q.Store.Tracer() != nil}).findWaiting(ctx); err != nil || len(rows) == 0 {
 			return err
 		}
 		return place(ctx, tx, q.Store.Dialect, rows)
@@ -139,18 +141,20 @@ func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	if err != nil || !held {
 		return false, err
 	}
-	q.tell(rows, now)
+	q.tell(ctx, rows, now, began)
 	return more, nil
 }
 
-// tell updates the metrics, and calls Sequenced.
-func (q *Sequencer) tell(rows []waiting, now instant.Instant) {
+// tell updates the metrics, records the spans of a turn that began at an instant of the
+// process's clock, and calls Sequenced.
+func (q *Sequencer) tell(ctx context.Context, rows []waiting, now instant.Instant, began time.Time) {
 	if len(rows) == 0 {
 		return
 	}
 	q.sequenced.Add(float64(len(rows)))
+	ended := time.Now()
 	for _, r := range rows {
-		q.delay.Observe(now.Sub(r.occurredAt).Seconds())
+		tracing.Observe(q.delay, now.Sub(r.occurredAt).Seconds(), q.trace(ctx, r, began, ended))
 	}
 	if q.Sequenced != nil {
 		q.Sequenced()

@@ -14,7 +14,7 @@ import (
 // Tables describes the tables of events.
 var Tables = []domain.Table{
 	{
-		Name: "events", Channel: "channel_id", Impersonal: []string{"type", "operation_id", "client_id", "request_id"},
+		Name: "events", Channel: "channel_id", Impersonal: []string{"type", "operation_id", "client_id", "request_id", "traceparent"},
 		Users: []domain.UserColumn{
 			{Name: "target_id", Erase: domain.WithRow}, {Name: "actor_id", Erase: domain.WithRow}, {Name: "payload", Erase: domain.WithRow},
 			{Name: "evidence", Erase: domain.WithRow},

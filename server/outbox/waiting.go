@@ -16,26 +16,43 @@ type waiting struct {
 	id, channelID uid.ID
 	sequence      int64
 	occurredAt    instant.Instant
+	traceparent   string // see Event; read only if the store is traced
+}
+
+// finder finds events without a position in a transaction.
+type finder struct {
+	tx       *ent.Tx
+	isTraced bool
 }
 
 // findWaiting returns the oldest events without a position, and whether there may be
 // more. The events of each channel are in their sequence.
-func findWaiting(ctx context.Context, tx *ent.Tx) (rows []waiting, more bool, err error) {
-	rows, err = scanWaiting(ctx, tx, "position IS NULL ORDER BY occurred_at, channel_id, sequence LIMIT ?", sequenceBatch)
+func (f finder) findWaiting(ctx context.Context) (rows []waiting, more bool, err error) {
+	rows, err = f.scan(ctx, "position IS NULL ORDER BY occurred_at, channel_id, sequence LIMIT ?", sequenceBatch)
 	inOrder(rows)
 	if err != nil || len(rows) < sequenceBatch {
 		return rows, false, err // the rows are all waiting events
 	}
-	rows, err = replaceEarly(ctx, tx, rows)
+	rows, err = f.replaceEarly(ctx, rows)
 	return rows, true, err
 }
 
-func scanWaiting(ctx context.Context, tx *ent.Tx, where string, args ...any) ([]waiting, error) {
+// scan returns the rows that match a condition. An index has the columns of an untraced
+// store.
+func (f finder) scan(ctx context.Context, where string, args ...any) ([]waiting, error) {
+	columns := "id, channel_id, sequence, occurred_at"
+	if f.isTraced {
+		columns += ", COALESCE(traceparent, '')"
+	}
 	var rows []waiting
-	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, sequence, occurred_at FROM events WHERE "+where, args,
+	err := store.QueryEach(ctx, f.tx, "SELECT "+columns+" FROM events WHERE "+where, args,
 		func(scan func(...any) error) error {
 			var w waiting
-			err := scan(&w.id, &w.channelID, &w.sequence, &w.occurredAt)
+			to := []any{&w.id, &w.channelID, &w.sequence, &w.occurredAt}
+			if f.isTraced {
+				to = append(to, &w.traceparent)
+			}
+			err := scan(to...)
 			rows = append(rows, w)
 			return err
 		})
@@ -60,8 +77,8 @@ func inOrder(rows []waiting) {
 // earlier event without a position is not among them. This can only happen in a full
 // batch, after a clock was set back. The earlier events of these channels replace the
 // removed rows, so that every batch makes progress.
-func replaceEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, error) {
-	early, err := findEarly(ctx, tx, rows)
+func (f finder) replaceEarly(ctx context.Context, rows []waiting) ([]waiting, error) {
+	early, err := f.findEarly(ctx, rows)
 	if err != nil || len(early) == 0 {
 		return rows, err
 	}
@@ -70,7 +87,7 @@ func replaceEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, e
 		if len(rows) >= 2*sequenceBatch {
 			break
 		}
-		before, err := scanWaiting(ctx, tx, `channel_id = ? AND sequence < ? AND sequence > COALESCE((
+		before, err := f.scan(ctx, `channel_id = ? AND sequence < ? AND sequence > COALESCE((
 				SELECT e.sequence FROM events e WHERE e.channel_id = ? AND e.sequence < ? AND e.position IS NOT NULL
 				ORDER BY e.sequence DESC LIMIT 1), 0)
 			ORDER BY sequence LIMIT ?`, channelID, sequence, channelID, sequence, sequenceBatch)
@@ -84,7 +101,7 @@ func replaceEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, e
 
 // findEarly returns, by channel, the sequence of the first row whose predecessor has no
 // position and is not among the rows.
-func findEarly(ctx context.Context, tx *ent.Tx, rows []waiting) (map[uid.ID]int64, error) {
+func (f finder) findEarly(ctx context.Context, rows []waiting) (map[uid.ID]int64, error) {
 	last, early := map[uid.ID]int64{}, map[uid.ID]int64{}
 	var after []waiting // rows whose predecessor is not among the rows
 	for _, r := range rows {
@@ -98,7 +115,7 @@ func findEarly(ctx context.Context, tx *ent.Tx, rows []waiting) (map[uid.ID]int6
 		for _, r := range some {
 			args = append(args, r.channelID, r.sequence-1)
 		}
-		missing, err := scanWaiting(ctx, tx, "position IS NULL AND ("+
+		missing, err := f.scan(ctx, "position IS NULL AND ("+
 			strings.TrimPrefix(strings.Repeat(" OR (channel_id = ? AND sequence = ?)", len(some)), " OR ")+")", args...)
 		if err != nil {
 			return nil, err

@@ -65,11 +65,12 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := sql.OpenDB(observer.around(o.Layer.around(coalesce.Connector(readCommitted{connector}))))
+	traced := o.tracing("mysql")
+	db := sql.OpenDB(observer.around(o.Layer.around(coalesce.Connector(readCommitted{connector}, traced))))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
-	return newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}), nil
+	return newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}, traced), nil
 }
 
 // setTLS configures TLS. The files are read once, when the database is opened.

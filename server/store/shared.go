@@ -72,6 +72,8 @@ func releasing(turn *changequeue.Turn, b body) body {
 }
 
 func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, b body) (unknown bool, err error) {
+	ctx, span := s.tracing.Transaction(ctx)
+	defer func() { s.endTransaction(span, err) }()
 	sh, err := s.join(ctx, turn)
 	if err != nil {
 		return false, err
@@ -251,7 +253,7 @@ func (sh *shared) commit(ctx context.Context) {
 		return
 	}
 	isOver = true
-	err := sh.tx.Commit()
+	err := sh.store.commit(ctx, sh.tx)
 	if err != nil {
 		_ = sh.tx.Rollback()
 		sh.unknown, err = true, fmt.Errorf("commit: %w", err)

@@ -28,6 +28,7 @@ type sqliteDialect struct{}
 // handler. The busy handler remains for other processes on the same file. The pragmas of
 // the options apply to the writing connection.
 func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
+	traced := o.tracing("sqlite")
 	open := func(connections int, settings url.Values) (*sql.DB, error) {
 		settings.Add("_pragma", "busy_timeout(10000)")
 		settings.Add("_pragma", "journal_mode(WAL)")
@@ -37,7 +38,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
-		db := sql.OpenDB(o.Layer.around(coalesce.Connector(connector)))
+		db := sql.OpenDB(o.Layer.around(coalesce.Connector(connector, traced)))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db, nil
@@ -68,7 +69,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		_ = read.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	return newStore(sqliteDialect{}, read, write, coalesce.Options{IgnoreDeadlines: true}), nil
+	return newStore(sqliteDialect{}, read, write, coalesce.Options{IgnoreDeadlines: true}, traced), nil
 }
 
 // createFile creates the database file, if none exists, and makes it and the files

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -19,6 +20,7 @@ type Row = coalesce.Row
 //
 // P holds the parameters of a read.
 type Statement[P any] struct {
+	name  string
 	build func(d *Dialect, p P) (query string, args []any)
 }
 
@@ -33,7 +35,7 @@ type Statement[P any] struct {
 // each dialect; any other text is verified when it may first be coalesced.
 func Declare[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) Statement[P] {
 	declared = append(declared, declare(name, build, example, more...))
-	return Statement[P]{build}
+	return Statement[P]{name, build}
 }
 
 func declare[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) declaration {
@@ -51,14 +53,23 @@ func declare[P any](name string, build func(d *Dialect, p P) (query string, args
 // Each reads the rows for some parameters, and passes every row to each.
 func (st Statement[P]) Each(ctx context.Context, s *Store, p P, each func(*Row) error) error {
 	query, args := st.build(s.Dialect, p)
-	return s.reader.Each(ctx, query, args, each)
+	ctx, span := s.tracing.Named(ctx, st.name)
+	err := s.reader.Each(ctx, query, args, each)
+	span.EndWith(err)
+	return err
 }
 
 // One reads the one row for some parameters. It may call read again when it repeats the
 // statement. If there is no row, One returns ErrNoRows.
 func (st Statement[P]) One(ctx context.Context, s *Store, p P, read func(*Row)) error {
 	query, args := st.build(s.Dialect, p)
-	return s.reader.One(ctx, query, args, read)
+	ctx, span := s.tracing.Named(ctx, st.name)
+	err := s.reader.One(ctx, query, args, read)
+	if !errors.Is(err, ErrNoRows) {
+		span.EndWith(err)
+	}
+	span.End()
+	return err
 }
 
 // declaration is a declared Statement.

@@ -30,6 +30,7 @@ import (
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // Store is an open database.
@@ -52,6 +53,7 @@ type Store struct {
 	readDB        *sql.DB
 	writeDB       *sql.DB
 	maxSharedTime time.Duration // see defaultMaxSharedTime
+	tracing       tracing.Database
 	retries       *prometheus.CounterVec
 	full          prometheus.Counter
 	joined        prometheus.Counter
@@ -63,6 +65,8 @@ type Options struct {
 	Layer Layer
 	// DisableCoalescing sends each read of a Statement as a statement of its own.
 	DisableCoalescing bool
+	// Tracer records transactions and statements; nil records none.
+	Tracer *tracing.Tracer
 }
 
 // Open connects to a database. It does not migrate the database: see Migrate and
@@ -97,6 +101,11 @@ var observer Layer
 // process, and must be called while the program's variables are initialized.
 func ObserveServers(l Layer) { observer = l }
 
+// tracing returns what starts the spans of a kind of database.
+func (o options) tracing(system string) tracing.Database {
+	return tracing.Database{Tracer: o.Tracer, System: system}
+}
+
 // options holds the options for opening a database.
 type options struct {
 	Options
@@ -125,13 +134,14 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	return s, nil
 }
 
-func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {
+func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced tracing.Database) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
 	}
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
 		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading), maxSharedTime: defaultMaxSharedTime,
+		tracing: traced,
 	}
 	s.write = s.Read
 	if write != read {
@@ -163,6 +173,9 @@ func writersOf(read, write *sql.DB) int {
 	}
 	return max(connections, 1)
 }
+
+// Tracer returns the Tracer of the store; nil if it is off.
+func (s *Store) Tracer() *tracing.Tracer { return s.tracing.Tracer }
 
 // Ping checks that the database is reachable.
 func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }

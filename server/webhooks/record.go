@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // record records the outcomes of attempts.
@@ -94,7 +95,7 @@ func (t *turn) report(ctx context.Context) {
 		if o.problem != "" {
 			result, level = "failed", slog.LevelInfo
 		} else if !o.delivery.IsRepeat {
-			t.metrics.delay.Observe(t.now.Sub(o.event.OccurredAt).Seconds())
+			tracing.Observe(t.metrics.delay, t.now.Sub(o.event.OccurredAt).Seconds(), t.Store.Tracer().TraceID(o.event.Traceparent))
 		}
 		t.metrics.attempts.WithLabelValues(result).Inc()
 		address := ""

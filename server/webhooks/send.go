@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 const (
@@ -43,11 +44,13 @@ type message struct {
 	body   []byte
 	cursor string // empty for a live event
 	missed int64
+	// traceparent is that of the event; see package tracing. It is empty for a live event.
+	traceparent string
 }
 
 // messageOf returns the message for an event that is kept.
 func messageOf(e *outbox.Event) message {
-	return message{id: e.ID.String(), body: e.JSON(), cursor: e.Cursor}
+	return message{id: e.ID.String(), body: e.JSON(), cursor: e.Cursor, traceparent: e.Traceparent}
 }
 
 // newClient returns the client that calls receivers. It follows no redirects and uses
@@ -88,11 +91,16 @@ type outcome struct {
 // attempt sends a message once. If ctx ended the attempt, ok is false: the attempt says
 // nothing about the receiver.
 func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, m message, at instant.Instant) (o outcome, ok bool) {
+	ctx, span := e.startSpan(ctx, w, m)
+	defer func() { endSpan(span, o, ok) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, noAnswerError(e.Timeout))
 	defer cancel()
 	request, err := newRequest(ctx, w, m, at)
 	if err != nil {
 		return outcome{problem: "the request could not be made"}, true
+	}
+	if header := e.Store.Tracer().Outgoing(ctx); header != "" {
+		request.Header.Set(tracing.TraceparentKey, header)
 	}
 	answer, err := e.client.Do(request)
 	if err != nil {

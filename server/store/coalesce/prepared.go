@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 const (
@@ -23,12 +25,21 @@ const (
 // Connector returns a connector for the connections of a store. They prepare the
 // statements that they run more than once. A Reader can set a deadline for the
 // statements of those that Dial made.
-func Connector(c driver.Connector) driver.Connector { return preparing{bounding{c}} }
+//
+// The statements that database/sql runs on the connections are traced. Those of a Reader
+// are not: their callers know their names.
+func Connector(c driver.Connector, traced tracing.Database) driver.Connector {
+	return preparing{bounding{c}, traced}
+}
 
 // preparing is a connector whose connections prepare the statements that they run more
 // than once, so that the database does not parse and plan them every time. It works
 // below database/sql, and so applies to every statement, in a transaction or not.
-type preparing struct{ driver.Connector }
+type preparing struct {
+	driver.Connector
+
+	tracing tracing.Database
+}
 
 // Connect opens a connection.
 func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
@@ -47,7 +58,7 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 			_ = s.Close()
 		}
 	})
-	return &preparingConn{connection: inner, kept: kept}, nil
+	return &preparingConn{connection: inner, kept: kept, tracing: p.tracing}, nil
 }
 
 // connection is the set of interfaces that the drivers' connections implement.
@@ -81,7 +92,8 @@ type keptStatement struct {
 // the rows of an earlier one are being read: the MySQL protocol does not allow it.
 type preparingConn struct {
 	connection
-	kept *simplelru.LRU[string, *keptStatement]
+	kept    *simplelru.LRU[string, *keptStatement]
+	tracing tracing.Database
 }
 
 // prepared returns the prepared statement for a text. It returns nil if the caller must
@@ -118,10 +130,11 @@ func (c *preparingConn) prepared(ctx context.Context, text string, most int) *ke
 
 // QueryContext runs a statement that returns rows.
 func (c *preparingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	ctx, span := c.tracing.Statement(ctx, text)
 	if s := c.prepared(ctx, text, maxPrepared); s != nil {
-		return s.QueryContext(ctx, args)
+		return span.Rows(s.QueryContext(ctx, args))
 	}
-	return c.connection.QueryContext(ctx, text, args)
+	return span.Rows(c.connection.QueryContext(ctx, text, args))
 }
 
 // query is QueryContext for a Reader, and also returns the number of columns.
@@ -143,6 +156,13 @@ func (c *preparingConn) query(ctx context.Context, text string, args []driver.Na
 
 // ExecContext runs a statement that returns no rows.
 func (c *preparingConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	ctx, span := c.tracing.Statement(ctx, text)
+	result, err := c.exec(ctx, text, args)
+	span.EndWith(err)
+	return result, err
+}
+
+func (c *preparingConn) exec(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	if s := c.prepared(ctx, text, maxPrepared); s != nil {
 		return s.ExecContext(ctx, args)
 	}

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `events` ADD COLUMN `traceparent` text NULL;
