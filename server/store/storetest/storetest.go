@@ -79,6 +79,12 @@ func EachNewOnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 func EachKind(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	onSQLite(t, test)
+	OneServer(t, test)
+}
+
+// OneServer is EachKind without SQLite.
+func OneServer(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
 	all := servers(t)
 	if len(all) > 1 && os.Getenv(testdb.AllVariable) == "" {
 		name := fnv.New32a()
