@@ -26,8 +26,7 @@ type balancer struct {
 
 	mu       sync.Mutex
 	backends map[*node]bool // whether the server is ready
-	last     int
-	idle     []func() // close idle connections
+	idle     []func()       // close idle connections
 }
 
 func newBalancer(t *testing.T) *balancer {

@@ -70,12 +70,10 @@ type client struct {
 	*site
 
 	http *http.Client
-	conn *grpc.ClientConn
 }
 
-func newClient(t *testing.T, s *site) *client {
-	t.Helper()
-	return &client{s, &http.Client{Timeout: clientTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}, dial(t, s.GRPC)}
+func newClient(s *site) *client {
+	return &client{s, &http.Client{Timeout: clientTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}}
 }
 
 func dial(t *testing.T, address string) *grpc.ClientConn {

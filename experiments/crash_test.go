@@ -16,6 +16,7 @@ const readyWithin = 3 * time.Second
 
 // TestServerCrash kills servers at random moments under load.
 func TestServerCrash(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := newSite(t, url, options{servers: serversOn(url), channels: scaled(20, 100)})
 		subscribers := subscribe(t, s)
@@ -31,7 +32,7 @@ func TestServerCrash(t *testing.T) {
 		l.untilAcknowledged(10)
 		l.end()
 		t.Logf("a server was ready again after %s at most", slowest.Round(time.Millisecond))
-		if slowest > readyWithin {
+		if slowest > within(readyWithin) {
 			t.Errorf("a server was ready after %s, want %s", slowest, readyWithin)
 		}
 		s.check(l, subscribers)
@@ -49,6 +50,7 @@ func serversOn(url store.URL) int {
 // TestDatabaseCrash kills the database under load. What was acknowledged must be there after
 // the database has recovered.
 func TestDatabaseCrash(t *testing.T) {
+	t.Parallel()
 	onInstance(t, testdb.MariaDB, func(t *testing.T, db *testdb.Instance, url store.URL) {
 		s := newSite(t, url, options{servers: 3, channels: scaled(20, 100)})
 		subscribers := subscribe(t, s)
@@ -66,7 +68,7 @@ func TestDatabaseCrash(t *testing.T) {
 		l.untilAcknowledged(10)
 		l.end()
 		t.Logf("changes were acknowledged again %s after the database's return at most", slowest.Round(time.Millisecond))
-		if slowest > servingWithin {
+		if slowest > within(servingWithin) {
 			t.Errorf("no change was acknowledged within %s of the database's return, want %s", slowest, servingWithin)
 		}
 		s.check(l, subscribers)

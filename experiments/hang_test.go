@@ -2,10 +2,12 @@ package experiments_test
 
 import (
 	"net/http"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/testdb"
@@ -21,6 +23,7 @@ const (
 // TestDatabaseHang stops the process of the database, which keeps its connections, and
 // continues it.
 func TestDatabaseHang(t *testing.T) {
+	t.Parallel()
 	onInstance(t, testdb.MySQL, func(t *testing.T, db *testdb.Instance, url store.URL) {
 		s := newSite(t, url, options{servers: scaled(2, 3), channels: scaled(20, 100)})
 		subscribers := subscribe(t, s)
@@ -41,14 +44,14 @@ func TestDatabaseHang(t *testing.T) {
 		s.must(db.Signal(syscall.SIGCONT))
 		took := l.untilAcknowledged(10)
 		t.Logf("changes were acknowledged %s after the database continued", took.Round(time.Millisecond))
-		if took > servingWithin {
+		if took > within(servingWithin) {
 			t.Errorf("no change was acknowledged within %s after the database continued", servingWithin)
 		}
 		for _, n := range s.servers {
 			s.waitReady(t, n)
 		}
 		l.end()
-		if l.slowest > callBound+slack {
+		if l.slowest > callBound+servertest.Slack/2 {
 			t.Errorf("a call took %s, want at most %s", l.slowest, callBound)
 		}
 		s.check(l, subscribers)
@@ -63,7 +66,7 @@ func (s *site) wantUnready(since time.Time) {
 	for _, n := range s.servers {
 		all.Go(func() {
 			isUnready := func() bool { status, _ := n.admin("/readyz"); return status == http.StatusServiceUnavailable }
-			if !eventually(unreadyWithin-time.Since(since), isUnready) {
+			if !eventually(within(unreadyWithin)-time.Since(since), isUnready) {
 				s.t.Errorf("a server is still ready %s after the database stopped", unreadyWithin)
 			}
 		})
@@ -75,6 +78,7 @@ func (s *site) wantUnready(since time.Time) {
 // TestSequencerHang stops the process of the server that gives events their order until its
 // lease has ended. Another server takes over, and the stopped one does nothing more of it.
 func TestSequencerHang(t *testing.T) {
+	t.Parallel()
 	storetest.OneServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := newSite(t, url, options{servers: scaled(2, 3), channels: scaled(20, 100), via: proxy.URL})
@@ -101,10 +105,10 @@ func (s *site) hangSequencer() {
 	}
 	s.must(stale.Cmd.Process.Signal(syscall.SIGSTOP))
 	began := time.Now()
-	if !eventually(leaseTime+slack, func() bool { return s.sequencer(stale) != nil }) {
+	if !eventually(within(leaseTime), func() bool { return s.sequencer(stale) != nil }) {
 		s.t.Errorf("no server took over from a sequencer that hangs")
 	}
-	took := time.Since(began)
+	took, epoch := time.Since(began), s.epoch()
 	time.Sleep(500 * time.Millisecond)
 	s.must(stale.Cmd.Process.Signal(syscall.SIGCONT))
 	s.waitReady(s.t, stale)
@@ -115,10 +119,18 @@ func (s *site) hangSequencer() {
 	s.must(err)
 	holds, err := stale.metric("moderato_event_sequencer")
 	s.must(err)
-	if after != before || holds != 0 {
+	// On a busy machine the lease may have passed on again, and the stale one may have taken it.
+	if s.epoch() == epoch && (after != before || holds != 0) {
 		s.t.Errorf("after another server had taken over, the stale sequencer holds the lease (%v) or wrote %v events", holds, after-before)
 	}
 	s.t.Logf("another server took over after %s", took.Round(time.Millisecond))
+}
+
+// epoch returns how often the lease of the sequencer was taken.
+func (s *site) epoch() (epoch int64) {
+	s.t.Helper()
+	s.must(s.eachRow("SELECT epoch FROM event_sequencers", nil, func(scan func(...any) error) error { return scan(&epoch) }))
+	return epoch
 }
 
 // sequencer returns the server that gives events their order, if it is another one than

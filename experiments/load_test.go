@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ type load struct {
 // startLoad changes channels at a rate per second.
 func startLoad(t *testing.T, s *site, rate int) *load {
 	t.Helper()
-	l := &load{client: newClient(t, s), t: t, journal: newJournal(t), began: time.Now(), tickets: make(chan struct{}, 16), codes: map[string]int{}}
+	l := &load{client: newClient(s), t: t, journal: newJournal(t), began: time.Now(), tickets: make(chan struct{}, 16), codes: map[string]int{}}
 	l.stopped, l.stop = context.WithCancel(context.Background())
 	t.Cleanup(l.stop)
 	for i := range min(max(rate/4, 16), 64) {
@@ -139,16 +140,6 @@ func (l *load) count() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.codes)
-}
-
-// failures returns how many responses were not OK.
-func (l *load) failures() (n int) {
-	for code, count := range l.count() {
-		if code != "OK" {
-			n += count
-		}
-	}
-	return n
 }
 
 // acknowledged returns how many changes were acknowledged so far.
@@ -224,9 +215,21 @@ func (l *load) send(o operation, withKey bool) outcome {
 	l.mu.Unlock()
 	result, ok := outcomeOf(code)
 	if !ok {
-		l.t.Errorf("%s of %s in %s: got %s, %s", o.Kind, o.User, o.Channel, code, text)
+		l.t.Errorf("%s of %s in %s: got %s, %s; the servers log: %s", o.Kind, o.User, o.Channel, code, text, l.logged(o.ID))
 	}
 	return result
+}
+
+// logged returns what the servers logged about a request.
+func (l *load) logged(id string) (lines string) {
+	for _, n := range l.servers {
+		for line := range strings.Lines(n.Log()) {
+			if strings.Contains(line, id) {
+				lines += line
+			}
+		}
+	}
+	return lines
 }
 
 // wantOnly checks that no other codes than OK and these were received.

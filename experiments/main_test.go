@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 )
 
@@ -36,9 +37,14 @@ func scaled[T any](small, full T) T {
 // patience is how long a check waits for what must happen, such as the delivery of events.
 const patience = 30 * time.Second
 
+// within returns a bound as promised in a soak, and with a reserve for a busy machine otherwise.
+func within(promised time.Duration) time.Duration {
+	return scaled(promised+servertest.Slack, promised)
+}
+
 // eventually waits until a condition holds, and reports whether it does in time.
-func eventually(within time.Duration, holds func() bool) bool {
-	for deadline := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
+func eventually(limit time.Duration, holds func() bool) bool {
+	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
 		if holds() {
 			return true
 		}

@@ -1,10 +1,12 @@
 package experiments_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -12,8 +14,6 @@ import (
 const (
 	// callBound is how long a server lets a call take.
 	callBound = 15 * time.Second
-	// slack is how much later than promised a response may arrive on a busy machine.
-	slack = 3 * time.Second
 	// idleSlack is how many goroutines more than before a server may have when it is idle.
 	idleSlack = 10
 )
@@ -21,6 +21,7 @@ const (
 // TestNetwork cuts connections between the servers and the database in COMMIT, delays, loses
 // and resets them under load.
 func TestNetwork(t *testing.T) {
+	t.Parallel()
 	storetest.OneServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := newSite(t, url, options{servers: scaled(2, 3), channels: scaled(20, 100), via: proxy.URL})
@@ -29,7 +30,7 @@ func TestNetwork(t *testing.T) {
 		l := startLoad(t, s, scaled(100, 200))
 		l.untilAcknowledged(50)
 
-		cutCommits(t, l, proxy, scaled(12, 200))
+		cutCommits(t, l, proxy, scaled(80, 200))
 		for _, f := range []struct {
 			name  string
 			fault storetest.Fault
@@ -51,7 +52,7 @@ func TestNetwork(t *testing.T) {
 		}
 		l.end()
 		l.wantOnly("UNAVAILABLE", "DEADLINE_EXCEEDED", "OVERLOADED", "IDEMPOTENCY_KEY_IN_USE", "NO_RESPONSE")
-		if l.slowest > callBound+slack {
+		if l.slowest > callBound+servertest.Slack/2 {
 			t.Errorf("a call took %s, want at most %s", l.slowest, callBound)
 		}
 		s.check(l, subscribers)
@@ -124,12 +125,15 @@ func (s *site) checkLeaks(before []float64) {
 	s.t.Logf("after the experiment: goroutines %v (before: %v), %v connections open, %d at the database", after, before, open, atDatabase)
 }
 
-// connections returns the number of connections of the servers at the database.
+// connections returns the number of connections of the servers at the database. MySQL cannot
+// count them while one of them runs a statement with binary text; then connections returns
+// more than there can be.
 func (s *site) connections() (n int) {
-	s.t.Helper()
-	s.must(s.eachRow("SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()", nil, func(scan func(...any) error) error {
+	err := s.eachRow("SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()", nil, func(scan func(...any) error) error {
 		return scan(&n)
-	}))
-	own := s.store.DB().Stats().OpenConnections
-	return n - own
+	})
+	if err != nil {
+		return math.MaxInt
+	}
+	return n - s.store.DB().Stats().OpenConnections
 }

@@ -8,13 +8,15 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// drainDelay is longer than the balancer takes to notice that a server stops.
-const drainDelay = 400 * time.Millisecond
+// drainDelay is longer than the balancer takes to notice that a server stops, also on a busy
+// machine.
+const drainDelay = 2 * time.Second
 
 // TestRollingRestart restarts the servers one by one under load. No call may fail.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	storetest.OneServer(t, func(t *testing.T, url store.URL) {
-		s := newSite(t, url, options{servers: 3, channels: scaled(20, 100), args: []string{"--drain-delay=" + drainDelay.String()}})
+		s := newSite(t, url, options{servers: 3, channels: scaled(20, 100), args: []string{"--drain-delay=" + drainDelay.String(), "--max-wait=10s"}})
 		subscribers := subscribe(t, s)
 		l := startLoad(t, s, scaled(100, 200))
 		for range scaled(1, 20) {

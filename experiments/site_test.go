@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
@@ -34,6 +37,7 @@ type site struct {
 	channels, users []uid.ID
 	owners          map[uid.ID]servertest.Credentials // by channel
 	backend         servertest.Credentials
+	conn            *grpc.ClientConn // of the test itself
 }
 
 // node is a server of a site.
@@ -60,6 +64,7 @@ func newSite(t *testing.T, url store.URL, o options) *site {
 	if o.via != (store.URL{}) {
 		s.url = o.via
 	}
+	s.conn = dial(t, s.GRPC)
 	s.populate(o.channels)
 	for range o.servers {
 		s.servers = append(s.servers, s.start())
@@ -113,7 +118,7 @@ func (s *site) restart(i int) time.Duration {
 // admin requests a page of the server's admin address.
 func (n *node) admin(path string) (status int, body string) { return get("http://" + n.Admin + path) }
 
-// metric returns the sum of a metric over its labels.
+// metric returns the value of a metric, or the sum over its labels if the name has none.
 func (n *node) metric(name string) (sum float64, err error) {
 	status, text := n.admin("/metrics")
 	if status != 200 {
@@ -122,7 +127,7 @@ func (n *node) metric(name string) (sum float64, err error) {
 	found := false
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if family, _, _ := strings.Cut(key, "{"); family != name {
+		if family, _, _ := strings.Cut(key, "{"); key != name && family != name {
 			continue
 		}
 		v, err := strconv.ParseFloat(value, 64)
@@ -135,4 +140,11 @@ func (n *node) metric(name string) (sum float64, err error) {
 		return 0, fmt.Errorf("there is no metric %s", name)
 	}
 	return sum, nil
+}
+
+// standing asks what a user may do in a channel.
+func (s *site) standing(channel, user uid.ID) (*platformv1.GetStandingResponse, error) {
+	return platformv1.NewChatServiceClient(s.conn).GetStanding(s.backend.Context(), &platformv1.GetStandingRequest{
+		ChannelId: channel.String(), UserId: user.String(),
+	})
 }

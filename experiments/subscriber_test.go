@@ -88,8 +88,8 @@ func (u *subscriber) run(ctx context.Context) {
 		u.mu.Lock()
 		cursor := u.cursor
 		u.mu.Unlock()
-		within, cancel := context.WithCancel(ctx)
-		if s, err := u.open(within, cursor); err == nil {
+		streaming, cancel := context.WithCancel(ctx)
+		if s, err := u.open(streaming, cursor); err == nil {
 			u.receive(s)
 		}
 		cancel()
@@ -180,7 +180,7 @@ func openSSE(ctx context.Context, s *site, cursor string) (stream, error) {
 	if cursor != "" {
 		r.Header.Set("Last-Event-ID", cursor)
 	}
-	response, err := http.DefaultClient.Do(r) //nolint:bodyclose // ends with the context
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil, err
 	}
