@@ -17,7 +17,7 @@ FUZZTIME ?= 20s
 # The race detector would slow these processes down, and the code of the server runs with it
 # in the tests of its packages. The memory of clients/go/standing is read without locks, so
 # its tests need the detector.
-UNRACED := /((server/cli|clients/compat|docs|bench|testdb)(/|$$)|clients(/go(/example)?)?$$)
+UNRACED := /((server/cli|clients/compat|docs|bench|testdb|experiments)(/|$$)|clients(/go(/example)?)?$$)
 # What make test runs: a package pattern, tests by name, one kind of store.
 PKG ?= ./...
 TESTED = $(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(if $(STORE),MODERATO_TEST_ALL=1) $(TESTDB)
@@ -70,9 +70,9 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 	$(TESTDB) --prepare
 
 .PHONY: clients
-clients: ## Install Node.js, Python, Chromium, mariadb-dump and the npm packages with which go test tests.
+clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime and the npm packages with which go test tests.
 	tools/install-test-tools
-	tools/install-packages chromium=chromium mariadb-dump=mariadb-client
+	tools/install-packages chromium=chromium mariadb-dump=mariadb-client faketime=faketime
 	tools/npm-ci clients/compat
 
 .PHONY: test
@@ -150,9 +150,10 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store, and send it generated requests: an hour and 5 GB.
-	tools/install-packages haproxy=haproxy
+soak: $(TESTDB) ## Overload servers, and the experiments of docs/reliability.md, at full scale on every kind of store: seven hours and 5 GB. FOR=10m shortens the soak itself, ARGS='-run TestNetwork' selects.
+	tools/install-packages faketime=faketime haproxy=haproxy
 	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -p 1 -parallel 1 -timeout 2h -v ./server/abuse ./experiments/requests $(ARGS)
+	$(TESTDB) env MODERATO_SOAK=1 MODERATO_TEST_ALL=1 go test -count=1 -parallel 1 -timeout 12h -v ./experiments $(if $(FOR),-for $(FOR)) $(ARGS)
 
 .PHONY: histories
 histories: $(TESTDB) ## Check 200 concurrent histories of bans, mutes, batches and posts for linearizability, on every kind of store.

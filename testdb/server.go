@@ -41,6 +41,7 @@ type config struct {
 	data    string // the data directory; created if it does not exist
 	log     string
 	options []string
+	env     []string // added to the environment of this process
 }
 
 // throwAway are the options for data that nobody keeps. The tests are not about
@@ -135,15 +136,26 @@ func (c config) common() []string {
 func (c config) pidFile() string { return filepath.Join(c.data, "server.pid") }
 
 func (s *Server) launch(ctx context.Context, p program, c config) error {
-	port := freePort(ctx)
-	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(ctx)))
+	return s.relaunch(ctx, p, c)
+}
+
+// relaunch runs the server at its address.
+func (s *Server) relaunch(ctx context.Context, p program, c config) error {
+	_, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return err
+	}
 	_ = os.Remove(c.pidFile()) // of a server that was killed
 	options := append(c.common(),
 		// The path of a socket is limited to some 100 characters: this one is relative
 		// to the data directory.
-		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address=127.0.0.1", "--port="+strconv.Itoa(port))
-	var err error
-	s.process, err = spawn(c.log, p.run(context.WithoutCancel(ctx), options))
+		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address=127.0.0.1", "--port="+port)
+	cmd := p.run(context.WithoutCancel(ctx), options)
+	if len(c.env) > 0 {
+		cmd.Env = append(cmd.Environ(), c.env...)
+	}
+	s.process, err = spawn(c.log, cmd)
 	return err
 }
 

@@ -65,7 +65,7 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	began := time.Now()
 	l.epoch, l.askAt = 0, began.Add(AskInterval)
 	now, epoch, expiresAt, err := l.read(ctx, l.store.Read, "")
-	if err != nil || now < expiresAt {
+	if err != nil || isValid(now, expiresAt) {
 		return false, err
 	}
 	taken := int64(0)
@@ -83,6 +83,14 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	l.renewed(began)
 	l.log.InfoContext(ctx, "lease acquired", "epoch", l.epoch)
 	return true, nil
+}
+
+// isValid reports whether a lease is valid. Holders set its end to one term from now. If it
+// ends much later, the database's clock has been set back since. The holder may be dead, and
+// then nobody would renew or take the lease until the former time. So the lease is free: a
+// holder that lives notices it by the epoch.
+func isValid(now, expiresAt instant.Instant) bool {
+	return now < expiresAt && expiresAt <= now.Add(2*term)
 }
 
 // Write runs body in a transaction of the holder, which renews the lease. If another

@@ -102,6 +102,25 @@ func TestExpiredLeaseIsTakenOverWithin5s(t *testing.T) {
 	})
 }
 
+// TestLeaseIsTakenOverAfterClockWasSetBack has the holder die when the database's clock is set
+// back by an hour.
+func TestLeaseIsTakenOverAfterClockWasSetBack(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		stale, next := newLease(s), newLease(s)
+		take(t, stale)
+		s.Clock.Advance(-time.Hour)
+		if !take(t, next) {
+			t.Fatal("nobody takes over for an hour")
+		}
+		if !move(t, s, next, 1) || move(t, s, stale, 2) || stale.IsHeld() {
+			t.Error("the holder that lost the lease continues")
+		}
+		if take(t, newLease(s)) {
+			t.Error("a lease is taken from its holder")
+		}
+	})
+}
+
 func TestReleasedLeaseIsFreeImmediately(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		first, next := newLease(s), newLease(s)

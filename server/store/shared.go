@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
 const (
@@ -133,9 +134,10 @@ func (s *Store) join(ctx context.Context, turn *changequeue.Turn) (*shared, erro
 	return sh, nil
 }
 
-// beginShared begins a transaction that outlives the call that began it.
+// beginShared begins a transaction that outlives the call that began it. Its COMMIT ends at
+// the deadline of that call: those who share it find out what became of it.
 func (s *Store) beginShared(ctx context.Context) (*shared, error) {
-	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	whole, cancel := context.WithCancel(context.WithoutCancel(coalesce.CommitBy(ctx)))
 	stop := context.AfterFunc(ctx, cancel)
 	tx, err := s.write.Tx(whole)
 	if !stop() && err == nil {

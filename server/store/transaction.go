@@ -91,6 +91,9 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 		if ctx.Err() != nil && errors.Is(err, errAborted) {
 			err = ctx.Err()
 		}
+		if unknown && ctx.Err() != nil { // no time is left to find out
+			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
 		if cause == "" || ctx.Err() != nil {
 			return struct{}{}, backoff.Permanent(err)
 		}

@@ -20,6 +20,47 @@ type boundedConn struct {
 // endAt sets the deadline of subsequent reads and writes; the zero time removes it.
 func (c *boundedConn) endAt(deadline time.Time) { c.socket.end = deadline }
 
+// commitByKey is the context key of the deadline of a COMMIT.
+type commitByKey struct{}
+
+// CommitBy returns a context in which a transaction can begin that outlives the call of ctx.
+// Its COMMIT ends at the deadline of ctx.
+func CommitBy(ctx context.Context) context.Context {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx
+	}
+	return context.WithValue(ctx, commitByKey{}, deadline)
+}
+
+// BeginTx begins a transaction whose COMMIT ends at the deadline of ctx, or at that of
+// CommitBy. The driver itself would wait for the response for as long as its read timeout.
+func (c *boundedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.connection.BeginTx(ctx, o)
+	deadline, ok := ctx.Value(commitByKey{}).(time.Time)
+	if !ok {
+		deadline, ok = ctx.Deadline()
+	}
+	if err != nil || !ok {
+		return tx, err
+	}
+	return &boundedTx{tx, c, deadline}, nil
+}
+
+// boundedTx is a transaction whose COMMIT has a deadline.
+type boundedTx struct {
+	driver.Tx
+	conn     *boundedConn
+	deadline time.Time
+}
+
+// Commit returns the error of a lost connection at the deadline: the outcome is unknown.
+func (t *boundedTx) Commit() error {
+	t.conn.endAt(t.deadline)
+	defer t.conn.endAt(time.Time{})
+	return t.Tx.Commit()
+}
+
 // CheckNamedValue lets the driver convert an argument.
 func (c *boundedConn) CheckNamedValue(v *driver.NamedValue) error {
 	if checker, ok := c.connection.(driver.NamedValueChecker); ok {

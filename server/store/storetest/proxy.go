@@ -3,7 +3,6 @@ package storetest
 import (
 	"bytes"
 	"context"
-	"io"
 	"net"
 	"sync"
 	"testing"
@@ -41,6 +40,7 @@ type Proxy struct {
 	made   int
 	down   bool
 	open   map[net.Conn]bool
+	weather
 }
 
 // commit is the packet of a COMMIT: its length, number, and command.
@@ -56,6 +56,8 @@ func NewProxy(t *testing.T, url store.URL) *Proxy {
 	t.Cleanup(func() { _ = listener.Close() })
 	p := &Proxy{URL: url, target: url.Host, open: map[net.Conn]bool{}}
 	p.URL.Host = listener.Addr().String()
+	p.changed.L = &p.mu
+	t.Cleanup(func() { p.SetFault(Fault{}) })
 	go func() {
 		for {
 			client, err := listener.Accept()
@@ -137,13 +139,14 @@ func (p *Proxy) serve(client net.Conn) {
 	defer func() { _ = server.Close() }()
 	var answers sync.WaitGroup
 	answers.Go(func() {
-		_, _ = io.Copy(client, server)
+		p.copyResponses(client, server)
 		_ = client.Close()
 	})
 	defer answers.Wait()
 	packet := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(packet)
+		p.pass(requests) // a lost connection is not noticed earlier than its packets
 		if err != nil {
 			_ = server.Close()
 			return

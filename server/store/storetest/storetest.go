@@ -79,11 +79,11 @@ func EachNewOnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 func EachKind(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	onSQLite(t, test)
-	OnServer(t, test)
+	OneServer(t, test)
 }
 
-// OnServer is EachKind without SQLite.
-func OnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
+// OneServer is EachKind without SQLite.
+func OneServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	all := servers(t)
 	if len(all) > 1 && os.Getenv(testdb.AllVariable) == "" {

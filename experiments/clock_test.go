@@ -1,0 +1,196 @@
+package experiments_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/testdb"
+)
+
+// TestClocks moves the clock of the database by an hour, forwards and backwards, relative to
+// the clocks of the servers. The order of events, bans, mutes and tokens follow the
+// database's clock alone. After each jump, the server that gives events their order is
+// killed: another one takes over as usual.
+//
+// The database runs with libfaketime. The clock of a Go process cannot be moved in this way,
+// but only the difference between the clocks can matter.
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	clock := newClock(t)
+	s := clockSite(t, clock)
+	subscribers := subscribe(t, s)
+	l := startLoad(t, s, 100)
+	for range scaled(1, 5) {
+		for _, jump := range []time.Duration{time.Hour, 0, -time.Hour, 0} {
+			l.untilAcknowledged(10)
+			clock.set(jump)
+			s.killSequencer()
+			l.untilAcknowledged(10)
+		}
+	}
+	s.checkEnds(clock)
+	l.end()
+	s.check(l, subscribers)
+}
+
+func clockSite(t *testing.T, clock *clock) *site {
+	t.Helper()
+	db := startInstance(t, testdb.MariaDB, clock.env()...)
+	url, err := store.ParseURL(db.URL() + "moderato")
+	if err != nil {
+		t.Fatal(err)
+	}
+	createDatabase(t, url)
+	return newSite(t, url, options{servers: 2, channels: 20})
+}
+
+// killSequencer kills the server that gives events their order, and starts it again when
+// another one has taken over.
+func (s *site) killSequencer() {
+	s.t.Helper()
+	var holder *node
+	if !eventually(patience, func() bool { holder = s.sequencer(nil); return holder != nil }) {
+		s.t.Fatal("no server gives events their order")
+	}
+	for i, n := range s.servers {
+		if n != holder {
+			continue
+		}
+		n.Kill()
+		began := time.Now()
+		if !eventually(within(leaseTime), func() bool { return s.sequencer(n) != nil }) {
+			s.t.Error("no server took over from a sequencer that was killed after the clock had moved")
+		}
+		s.t.Logf("another server took over after %s", time.Since(began).Round(time.Millisecond))
+		s.restart(i)
+	}
+}
+
+// checkEnds checks that a mute, a timed ban and a token end by the clock of the database.
+func (s *site) checkEnds(clock *clock) {
+	s.t.Helper()
+	owner, half := s.channels[0], 30*time.Minute
+	users := servertest.AddUsers(s.t, s.store, 3)
+	muted, banned, forever := users[0], users[1], users[2]
+	for _, c := range []struct {
+		path, field string
+		user        uid.ID
+		more        string
+	}{
+		{"mute", "mutedUserId", muted, `,"durationSeconds":1800`},
+		{"ban", "banUserId", banned, `,"durationSeconds":1800`},
+		{"ban", "banUserId", forever, ""},
+	} {
+		body := fmt.Sprintf(`{"channelId":%q,%q:%q%s}`, owner, c.field, c.user, c.more)
+		if status, text, _ := s.request(owner, http.MethodPost, "/v1/moderation/"+c.path, body); status != http.StatusOK {
+			s.t.Fatalf("%s: %d %s", c.path, status, text)
+		}
+	}
+	short := s.token(authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: owner, Scopes: authn.Scopes(), Lifetime: half})
+	long := s.owners[owner]
+	want := func(when string, mayAct bool, events int) {
+		s.t.Helper()
+		for _, user := range []uid.ID{muted, banned} {
+			if !eventually(patience, func() bool { return s.canPost(owner, user) == mayAct }) {
+				s.t.Errorf("%s: the user may post: %t, want %t", when, !mayAct, mayAct)
+			}
+		}
+		if s.canPost(owner, forever) {
+			s.t.Errorf("%s: a user who is banned without an end may post", when)
+		}
+		status := http.StatusOK
+		if mayAct {
+			status = http.StatusUnauthorized // both lasted for half an hour
+		}
+		if !eventually(patience, func() bool { return s.statusWith(short) == status }) {
+			s.t.Errorf("%s: the token of half an hour: got %d, want %d", when, s.statusWith(short), status)
+		}
+		if got := s.statusWith(long); got != http.StatusOK {
+			s.t.Errorf("%s: the token of a day: got %d", when, got)
+		}
+		count := func() int { return s.endEvents(muted) + s.endEvents(banned) }
+		if !eventually(patience, func() bool { return count() == events }) {
+			s.t.Errorf("%s: %d events say that the mute and the ban ended, want %d", when, count(), events)
+		}
+	}
+	want("half an hour before the end", false, 0)
+	clock.set(-time.Hour)
+	want("after the clock was set back", false, 0)
+	clock.set(time.Hour)
+	want("half an hour after the end", true, 2)
+}
+
+// canPost reports whether a user may post, as a chat server asks.
+func (s *site) canPost(channel, user uid.ID) bool {
+	s.t.Helper()
+	r, err := s.standing(channel, user)
+	s.must(err)
+	return r.GetCanPost()
+}
+
+// statusWith returns the status of a request with a token.
+func (s *site) statusWith(c servertest.Credentials) int {
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.REST+"/v1/tokens/self", http.NoBody)
+	s.must(err)
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	r.Header.Set("client-id", c.ClientID)
+	response, err := http.DefaultClient.Do(r)
+	s.must(err)
+	_ = response.Body.Close()
+	return response.StatusCode
+}
+
+// endEvents returns how many events say that a user's mute or ban ended.
+func (s *site) endEvents(user uid.ID) (n int) {
+	s.t.Helper()
+	s.must(s.eachRow("SELECT COUNT(*) FROM events WHERE target_id = ? AND type IN ('channel.mute.expire', 'channel.unban')", []any{user},
+		func(scan func(...any) error) error { return scan(&n) }))
+	return n
+}
+
+// clock is the clock of a database that runs with libfaketime.
+type clock struct {
+	t             *testing.T
+	library, file string
+}
+
+func newClock(t *testing.T) *clock {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+	if len(found) == 0 {
+		err := &skipError{"libfaketime is missing; make test installs it"}
+		if testdb.IsRequired() {
+			t.Fatal(err)
+		}
+		storetest.Announce(err)
+		t.Skip(err)
+	}
+	c := &clock{t, found[0], filepath.Join(t.TempDir(), "offset")}
+	c.set(0)
+	return c
+}
+
+// env returns the environment that makes a process use the clock. Waiting is not affected.
+func (c *clock) env() []string {
+	return []string{"LD_PRELOAD=" + c.library, "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+}
+
+// set moves the clock to an offset from the true time.
+func (c *clock) set(offset time.Duration) {
+	c.t.Helper()
+	if err := os.WriteFile(c.file+".new", fmt.Appendf(nil, "%+d", int(offset.Seconds())), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.Rename(c.file+".new", c.file); err != nil {
+		c.t.Fatal(err)
+	}
+}

@@ -1,0 +1,36 @@
+package experiments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// drainDelay is longer than the balancer takes to notice that a server stops, also on a busy
+// machine.
+const drainDelay = 2 * time.Second
+
+// TestRollingRestart restarts the servers one by one under load. No call may fail.
+func TestRollingRestart(t *testing.T) {
+	t.Parallel()
+	storetest.OneServer(t, func(t *testing.T, url store.URL) {
+		s := newSite(t, url, options{servers: 3, channels: scaled(20, 100), args: []string{"--drain-delay=" + drainDelay.String(), "--max-wait=10s"}})
+		subscribers := subscribe(t, s)
+		l := startLoad(t, s, scaled(100, 200))
+		for range scaled(1, 20) {
+			for i := range s.servers {
+				l.untilAcknowledged(5)
+				if code := s.servers[i].Terminate(); code != 0 {
+					t.Errorf("a server that was told to stop exited with %d:\n%s", code, s.servers[i].Log())
+				}
+				s.restart(i)
+			}
+		}
+		l.untilAcknowledged(10)
+		l.end()
+		l.wantOnly()
+		s.check(l, subscribers)
+	})
+}

@@ -1,0 +1,48 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestCommitEndsAtDeadline loses the network between the server and the database in COMMIT.
+// The call ends at its deadline, and not when the network is back.
+func TestCommitEndsAtDeadline(t *testing.T) {
+	storetest.OneServer(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		proxy := storetest.NewProxy(t, url)
+		s := open(t, proxy.URL)
+		for name, write := range map[string]func(context.Context, func(context.Context, *ent.Tx, store.Attempt) error) error{
+			"alone": func(ctx context.Context, b func(context.Context, *ent.Tx, store.Attempt) error) error {
+				return s.Write(ctx, b)
+			},
+			"shared": func(ctx context.Context, b func(context.Context, *ent.Tx, store.Attempt) error) error {
+				return s.WriteShared(ctx, nil, b)
+			},
+		} {
+			const patience = time.Second
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			began := time.Now()
+			err := write(ctx, func(context.Context, *ent.Tx, store.Attempt) error {
+				proxy.SetFault(storetest.Fault{LoseResponses: true})
+				return nil
+			})
+			took := time.Since(began)
+			cancel()
+			proxy.SetFault(storetest.Fault{})
+			if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v, want an error of the database or of the deadline", name, err)
+			}
+			if took > patience+servertest.Slack {
+				t.Errorf("%s: it took %s, with a deadline of %s", name, took, patience)
+			}
+		}
+	})
+}
