@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/pprof"
 	"time"
@@ -20,8 +21,9 @@ func newRegistry() *prometheus.Registry {
 }
 
 // adminHandler returns the handler of the endpoints for operators: health, metrics and
-// profiles. It must listen only on an address that is not reachable from outside.
-func adminHandler(registry *prometheus.Registry, ready func(context.Context) error) http.Handler {
+// profiles. It must listen only on an address that is not reachable from outside. The function
+// primary returns the primary of a database cluster, or nothing.
+func adminHandler(registry *prometheus.Registry, ready func(context.Context) error, primary func() string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
@@ -34,6 +36,9 @@ func adminHandler(registry *prometheus.Registry, ready func(context.Context) err
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))
+		if host := primary(); host != "" {
+			_, _ = fmt.Fprintf(w, "the primary of the database is %s\n", host)
+		}
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -19,6 +19,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"log/slog"
 	"time"
 
 	entsql "entgo.io/ent/dialect/sql"
@@ -29,6 +30,7 @@ import (
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
@@ -51,7 +53,8 @@ type Store struct {
 	write         *ent.Client
 	readDB        *sql.DB
 	writeDB       *sql.DB
-	maxSharedTime time.Duration // see defaultMaxSharedTime
+	cluster       *cluster.Connector // nil for a single server or an embedded database
+	maxSharedTime time.Duration      // see defaultMaxSharedTime
 	retries       *prometheus.CounterVec
 	full          prometheus.Counter
 	joined        prometheus.Counter
@@ -63,6 +66,8 @@ type Options struct {
 	Layer Layer
 	// DisableCoalescing sends each read of a Statement as a statement of its own.
 	DisableCoalescing bool
+	// Log is the logger of failovers in a database cluster; nil means none.
+	Log *slog.Logger
 }
 
 // Open connects to a database. It does not migrate the database: see Migrate and
@@ -92,8 +97,9 @@ func (l Layer) around(c driver.Connector) driver.Connector {
 // options holds the options for opening a database.
 type options struct {
 	Options
-	timeout time.Duration // statement timeout of a database server; 0 means none
-	pragmas []string      // for SQLite, as name(value)
+	timeout  time.Duration // statement timeout of a database server; 0 means none
+	isPinned bool          // see cluster.Config
+	pragmas  []string      // for SQLite, as name(value)
 }
 
 func open(ctx context.Context, url URL, o options) (*Store, error) {
@@ -159,8 +165,20 @@ func writersOf(read, write *sql.DB) int {
 // Ping checks that the database is reachable.
 func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }
 
+// Primary returns the host:port of the primary of a database cluster; empty if there is
+// none, or no cluster.
+func (s *Store) Primary() string {
+	if s.cluster == nil {
+		return ""
+	}
+	return s.cluster.Primary()
+}
+
 // Close closes all connections.
 func (s *Store) Close() {
+	if s.cluster != nil {
+		s.cluster.Close()
+	}
 	_ = s.readDB.Close()
 	if s.writeDB != s.readDB {
 		_ = s.writeDB.Close()
@@ -172,6 +190,9 @@ func (s *Store) Register(r prometheus.Registerer) {
 	r.MustRegister(s.retries, s.full, s.joined, collectors.NewDBStatsCollector(s.readDB, "read"))
 	s.reader.Register(r)
 	s.ChangeQueues.Register(r)
+	if s.cluster != nil {
+		s.cluster.Register(r)
+	}
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/store/cluster"
 )
 
 // ErrUnavailable marks the error of a database that could not be reached, or of a
@@ -19,6 +20,9 @@ var ErrUnavailable = errors.New("the store is unavailable")
 // ErrFull marks the error of a database that has no room left, such as a full disk. An
 // error that wraps ErrFull also wraps ErrUnavailable.
 var ErrFull = errors.New("the store is full")
+
+// ErrNoPrimary is the error of a database cluster without a member that may be written to.
+var ErrNoPrimary = cluster.ErrNoPrimary
 
 // ErrCommitted is the error that the body of Write returns when it finds that an earlier
 // attempt, whose commit had an unknown outcome, did commit.
@@ -102,10 +106,19 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 // retryCause returns the reason to retry a transaction that failed; empty if it must not be
 // retried.
 func (s *Store) retryCause(err error) string {
+	s.doubtPrimary(err)
 	if errors.Is(err, errAborted) {
 		return "shared"
 	}
 	return s.dialect.retryCause(err)
+}
+
+// doubtPrimary has the members of a cluster probed at once after an error that a failover
+// causes.
+func (s *Store) doubtPrimary(err error) {
+	if s.cluster != nil && s.dialect.isFailover(err) {
+		s.cluster.Doubt()
+	}
 }
 
 // WriteBounded is Write for a transaction whose locks must not outlive a client that
@@ -206,6 +219,7 @@ func (s *Store) Classify(err error) error {
 		s.full.Inc()
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFull, err)
 	case s.dialect.retryCause(err) != "":
+		s.doubtPrimary(err)
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
