@@ -41,6 +41,8 @@ type config struct {
 	data    string // the data directory; created if it does not exist
 	log     string
 	options []string
+	// host and port are where the server listens; empty for a free port of 127.0.0.1.
+	host, port string
 }
 
 // throwAway are the options for data that nobody keeps. The tests are not about
@@ -135,13 +137,16 @@ func (c config) common() []string {
 func (c config) pidFile() string { return filepath.Join(c.data, "server.pid") }
 
 func (s *Server) launch(ctx context.Context, p program, c config) error {
-	port := freePort(ctx)
-	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	host, port := c.host, c.port
+	if host == "" {
+		host, port = "127.0.0.1", strconv.Itoa(freePort(ctx))
+	}
+	s.Addr = net.JoinHostPort(host, port)
 	_ = os.Remove(c.pidFile()) // of a server that was killed
 	options := append(c.common(),
 		// The path of a socket is limited to some 100 characters: this one is relative
 		// to the data directory.
-		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address=127.0.0.1", "--port="+strconv.Itoa(port))
+		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address="+host, "--port="+port)
 	var err error
 	s.process, err = spawn(c.log, p.run(context.WithoutCancel(ctx), options))
 	return err

@@ -15,7 +15,7 @@ import (
 const (
 	// probeInterval is the time between two rounds of probes, and searchInterval the same
 	// while there is no primary.
-	probeInterval  = time.Second
+	probeInterval  = 500 * time.Millisecond
 	searchInterval = 200 * time.Millisecond
 	// minRest is the time between a round and the next one, however urgent it is.
 	minRest = 50 * time.Millisecond

@@ -1,0 +1,160 @@
+package cli_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/testdb"
+)
+
+// maxResume is how long writes may be interrupted by a fault of one member.
+const maxResume = 15 * time.Second
+
+// TestFailoverKeepsAcknowledgedChanges sets up a replication group as documented, and kills
+// its primary once while two servers write.
+func TestFailoverKeepsAcknowledgedChanges(t *testing.T) {
+	if os.Getenv(testdb.Variable) == testdb.None && os.Getenv("CI") != "true" {
+		t.Skip("MySQL is not wanted")
+	}
+	g := newGroup(t, onLoopback(t))
+	f := newFailover(t, g, 2000)
+	f.serveAsDocumented(t)
+	f.start()
+	time.Sleep(time.Second)
+	f.kill(t)
+	f.finish(t)
+}
+
+// failover is an experiment: servers write to a group whose members fail.
+type failover struct {
+	*group
+
+	db      *store.Store
+	servers []*process.Server
+	load    *failoverLoad
+	stop    context.CancelFunc
+	ended   chan struct{}
+	resumes map[string][]time.Duration
+}
+
+func newFailover(t *testing.T, g *group, users int) *failover {
+	t.Helper()
+	f := &failover{group: g, ended: make(chan struct{}), resumes: map[string][]time.Duration{}}
+	if got := process.Run(t, nil, "", "migrate", process.DBFlag(g.urlOf(t, "moderato_ddl"))); got.Code != 0 {
+		t.Fatal(got.Err)
+	}
+	var err error
+	if f.db, err = store.Open(t.Context(), g.url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.db.Close)
+	servertest.Import(t, f.db, servertest.World()...)
+	for range 2 {
+		f.servers = append(f.servers, process.Serve(t, g.url))
+	}
+	f.load = newFailoverLoad(t, f.db, f.servers, users)
+	return f
+}
+
+// serveAsDocumented runs the documented commands that migrate the database and serve it.
+func (f *failover) serveAsDocumented(t *testing.T) {
+	t.Helper()
+	directory := demoDirectory(t)
+	commands := strings.NewReplacer("?tls=true", "", ":8080", "127.0.0.1:0",
+		"10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json").Replace(f.documented(t, "7"))
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
+	cmd.Dir, cmd.Env = directory, append(os.Environ(), "PATH="+filepath.Join(directory, "bin")+":"+os.Getenv("PATH"))
+	l := listen(t, cmd)
+	l.until(t, `"msg":"listening"`)
+	_ = l.signal(syscall.SIGTERM)
+}
+
+func (f *failover) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	f.stop = stop
+	go func() {
+		defer close(f.ended)
+		f.load.run(ctx)
+	}()
+}
+
+// kill kills the primary, and starts it again when writes have resumed.
+func (f *failover) kill(t *testing.T) {
+	t.Helper()
+	former := f.primary(t)
+	former.Kill()
+	f.await(t, "kill", former, time.Now())
+	if err := former.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.awaitOnline(t)
+}
+
+// await waits until writes have resumed with another primary, which the servers must name.
+func (f *failover) await(t *testing.T, what string, former *groupMember, fault time.Time) {
+	t.Helper()
+	took := f.load.resumedAfter(t, fault, 4*maxResume)
+	t.Logf("%s of %s: writes resumed after %v", what, former.Addr, took.Round(10*time.Millisecond))
+	f.resumes[what] = append(f.resumes[what], took)
+	for _, s := range f.servers {
+		ready, metrics := f.get(t, s, "/readyz"), f.get(t, s, "/metrics")
+		named := regexp.MustCompile(`the primary of the database is (\S+)`).FindStringSubmatch(ready)
+		if named == nil || named[1] == former.Addr || strings.Contains(ready, "secret") {
+			t.Errorf("/readyz says %q after the failure of %s", ready, former.Addr)
+			continue
+		}
+		if !strings.Contains(metrics, `moderato_database_primary{host="`+named[1]+`"} 1`) || !strings.Contains(metrics, `moderato_database_primary{host="`+former.Addr+`"} 0`) {
+			t.Errorf("the metrics do not name the primary %s", named[1])
+		}
+	}
+}
+
+func (f *failover) get(t *testing.T, s *process.Server, path string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Admin+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// finish stops the load, and checks the database.
+func (f *failover) finish(t *testing.T) {
+	t.Helper()
+	f.stop()
+	<-f.ended
+	f.load.check(t, f.db)
+	if got := process.Run(t, nil, "", "fsck", process.DBFlag(f.url)); got.Code != 0 {
+		t.Errorf("fsck: %+v", got)
+	}
+	for what, took := range f.resumes {
+		slices.Sort(took)
+		median, longest := took[len(took)/2], took[len(took)-1]
+		t.Logf("%s × %d: writes resumed after %v (median), %v (longest)", what, len(took), median.Round(10*time.Millisecond), longest.Round(10*time.Millisecond))
+		if longest > maxResume {
+			t.Errorf("%s: writes resumed after %v, want %v at most", what, longest, maxResume)
+		}
+	}
+}
