@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 // small are the options of servers that run beside others on one machine. They do not
@@ -18,6 +19,9 @@ var small = []string{
 	"--innodb-use-native-aio=0", // see throwAway
 	"--loose-innodb-flush-method=nosync",
 }
+
+// everywhere lets root log in from other addresses than localhost.
+const everywhere = "CREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n"
 
 // Node is a MySQL server that can be killed and started again, such as a member of a
 // replication group. Its user root has no password.
@@ -79,7 +83,11 @@ func dataTemplate(ctx context.Context, program mysql, log string) (string, error
 	}
 	removeData(dir)
 	s := &Server{name: program.name(), label: program.label(), log: log}
-	c := config{data: filepath.Join(dir, "new"), log: log, options: append(small, "--skip-log-bin")}
+	accounts := filepath.Join(filepath.Dir(log), "accounts.sql")
+	if err := os.WriteFile(accounts, []byte(everywhere), 0o600); err != nil {
+		return "", err
+	}
+	c := config{data: filepath.Join(dir, "new"), log: log, options: append(small[:len(small):len(small)], "--skip-log-bin", "--init-file="+accounts)}
 	if err := s.initialize(ctx, program, c); err != nil {
 		return "", err
 	}
@@ -101,7 +109,7 @@ func (n *Node) Start(ctx context.Context) error {
 	}
 	n.server, err = start(ctx, n.program, config{
 		data: n.data(), log: filepath.Join(n.Directory, "log"), host: host, port: port,
-		options: append(small, "--report-port="+port),
+		options: append(small[:len(small):len(small)], "--report-port="+port),
 	})
 	return err
 }
@@ -128,6 +136,12 @@ func (n *Node) Kill() {
 		n.server.Kill()
 	}
 }
+
+// Pause suspends the server's process until Continue.
+func (n *Node) Pause() { n.server.process.signal(syscall.SIGSTOP) }
+
+// Continue continues a process that is suspended.
+func (n *Node) Continue() { n.server.process.signal(syscall.SIGCONT) }
 
 // Log returns the end of the server's log.
 func (n *Node) Log() string { return lastLines(filepath.Join(n.Directory, "log")) }

@@ -28,11 +28,15 @@ const (
 	writeTimeout  = 10 * time.Second
 )
 
+// loadChannels is the number of channels, so that few writes wait for another one.
+const loadChannels = 10
+
 // write is a ban or mute of a user, and what became of it. No user gets a second one.
 type write struct {
-	user   uid.ID
-	isMute bool
-	sentAt time.Time
+	user    uid.ID
+	channel uid.ID
+	isMute  bool
+	sentAt  time.Time
 
 	at           time.Time // of the response
 	acknowledged bool
@@ -43,9 +47,10 @@ type write struct {
 type failoverLoad struct {
 	moderation []moderatov1.ModerationServiceClient
 	chat       []platformv1.ChatServiceClient
-	owner      context.Context
 	service    context.Context
 	users      []uid.ID
+	channels   []uid.ID
+	owners     []context.Context // of the channels
 
 	mu      sync.Mutex
 	journal []*write
@@ -56,13 +61,13 @@ type failoverLoad struct {
 
 func newFailoverLoad(t *testing.T, db *store.Store, servers []*process.Server, users int) *failoverLoad {
 	t.Helper()
-	l := &failoverLoad{owner: callerContext(t, db), users: servertest.AddUsers(t, db, users)}
-	token, err := authn.Issue(t.Context(), db, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer})
-	if err != nil {
-		t.Fatal(err)
+	l := &failoverLoad{users: servertest.AddUsers(t, db, users), channels: servertest.AddChannels(t, db, loadChannels)}
+	for _, id := range l.channels {
+		l.owners = append(l.owners, contextOf(t, db, authn.NewToken{
+			Kind: authn.User, ClientID: servertest.Dashboard, UserID: id, Scopes: authn.Scopes(),
+		}))
 	}
-	l.service = metadata.AppendToOutgoingContext(context.Background(),
-		authn.AuthorizationKey, "Bearer "+token.Text, authn.ClientIDKey, servertest.ChatServer)
+	l.service = contextOf(t, db, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer})
 	for _, p := range servers {
 		conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
@@ -75,38 +80,51 @@ func newFailoverLoad(t *testing.T, db *store.Store, servers []*process.Server, u
 	return l
 }
 
+// contextOf returns the context of calls with a new token.
+func contextOf(t *testing.T, db *store.Store, token authn.NewToken) context.Context {
+	t.Helper()
+	issued, err := authn.Issue(t.Context(), db, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metadata.AppendToOutgoingContext(context.Background(), authn.AuthorizationKey, "Bearer "+issued.Text, authn.ClientIDKey, token.ClientID)
+}
+
 // run writes 100 times a second until ctx ends, and waits for the responses.
 func (l *failoverLoad) run(ctx context.Context) {
 	tick := time.NewTicker(writeInterval)
 	defer tick.Stop()
 	for i := 0; i < len(l.users) && ctx.Err() == nil; i++ {
 		<-tick.C
-		w := &write{user: l.users[i], isMute: i%2 == 1, sentAt: time.Now()}
+		w := &write{user: l.users[i], channel: l.channels[i/4%loadChannels], isMute: i%2 == 1, sentAt: time.Now()}
 		l.mu.Lock()
 		l.journal = append(l.journal, w)
 		l.mu.Unlock()
-		l.calls.Go(func() { l.call(w, i/2) })
+		l.calls.Go(func() { l.call(w, i) })
 	}
 	l.calls.Wait()
 }
 
+// serverOf returns the server of a write: each kind of write goes through each server.
+func (l *failoverLoad) serverOf(i int) int { return i / 2 % len(l.moderation) }
+
 func (l *failoverLoad) call(w *write, i int) {
-	ctx, cancel := context.WithTimeout(l.owner, writeTimeout)
+	ctx, cancel := context.WithTimeout(l.owners[i/4%loadChannels], writeTimeout)
 	defer cancel()
 	var err error
-	at := i % len(l.moderation)
+	at := l.serverOf(i)
 	if w.isMute {
 		_, err = l.moderation[at].MuteUser(ctx, &moderatov1.MuteUserRequest{
-			ChannelId: servertest.Owner.String(), MutedUserId: w.user.String(), DurationSeconds: new(int64(1_000_000)),
+			ChannelId: w.channel.String(), MutedUserId: w.user.String(), DurationSeconds: new(int64(1_000_000)),
 		})
 	} else {
-		_, err = l.moderation[at].BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: w.user.String()})
+		_, err = l.moderation[at].BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: w.channel.String(), BanUserId: w.user.String()})
 	}
 	l.mu.Lock()
 	w.at, w.err, w.acknowledged = time.Now(), err, err == nil
 	l.mu.Unlock()
 	if err == nil {
-		l.readBack(w, (i+1)%len(l.chat))
+		l.readBack(w, (at+1)%len(l.chat))
 	}
 }
 
@@ -114,7 +132,7 @@ func (l *failoverLoad) call(w *write, i int) {
 func (l *failoverLoad) readBack(w *write, at int) {
 	ctx, cancel := context.WithTimeout(l.service, writeTimeout)
 	defer cancel()
-	standing, err := l.chat[at].GetStanding(ctx, &platformv1.GetStandingRequest{ChannelId: servertest.Owner.String(), UserId: w.user.String()})
+	standing, err := l.chat[at].GetStanding(ctx, &platformv1.GetStandingRequest{ChannelId: w.channel.String(), UserId: w.user.String()})
 	if err != nil {
 		return
 	}
@@ -144,7 +162,7 @@ func (l *failoverLoad) resumed(fault time.Time) (time.Duration, bool) {
 	defer l.mu.Unlock()
 	first := make([]time.Time, len(l.moderation))
 	for i, w := range l.journal {
-		at := &first[i/2%len(first)]
+		at := &first[l.serverOf(i)]
 		if w.acknowledged && w.sentAt.After(fault) && (at.IsZero() || w.at.Before(*at)) {
 			*at = w.at
 		}
@@ -202,8 +220,8 @@ func (l *failoverLoad) check(t *testing.T, db *store.Store) {
 	}
 	t.Logf("%d writes: %d acknowledged, %d lost, %d partial, %d refused, %d without a known outcome; %d reads, %d stale",
 		len(l.journal), acknowledged, lost, partial, refused, unknown, l.reads, len(l.stale))
-	if acknowledged < len(l.journal)/4 {
-		t.Errorf("only %d writes were acknowledged", acknowledged)
+	if acknowledged == 0 || l.reads == 0 {
+		t.Error("nothing was acknowledged, so that nothing was tested")
 	}
 }
 

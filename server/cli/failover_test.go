@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -30,11 +31,43 @@ func TestFailoverKeepsAcknowledgedChanges(t *testing.T) {
 		t.Skip("MySQL is not wanted")
 	}
 	g := newGroup(t, onLoopback(t))
-	f := newFailover(t, g, 2000)
+	f := newFailover(t, g, 3000)
 	f.serveAsDocumented(t)
-	f.start()
-	time.Sleep(time.Second)
-	f.kill(t)
+	f.start(t)
+	former := f.primary(t)
+	former.Kill()
+	f.await(t, "kill", former, time.Now())
+	f.finish(t)
+}
+
+var (
+	failoverKills      = flag.Int("failover-kills", 0, "how often TestFailoverExperiment kills the primary")
+	failoverPartitions = flag.Int("failover-partitions", 0, "how often TestFailoverExperiment isolates the primary from its group")
+	failoverPauses     = flag.Int("failover-pauses", 0, "how often TestFailoverExperiment suspends the primary")
+)
+
+// TestFailoverExperiment is the long form of TestFailoverKeepsAcknowledgedChanges. Each
+// member has a network of its own, so that the primary can be cut off from its group while
+// the servers reach it.
+func TestFailoverExperiment(t *testing.T) {
+	faults := *failoverKills + *failoverPartitions + *failoverPauses
+	if faults == 0 {
+		t.Skip("make failover runs it")
+	}
+	n := newNetwork(t)
+	f := newFailover(t, newGroup(t, n.members), 6000*(faults+1))
+	f.start(t)
+	for i := range max(*failoverKills, *failoverPartitions, *failoverPauses) {
+		if i < *failoverKills {
+			f.kill(t)
+		}
+		if i < *failoverPartitions {
+			f.partition(t, n)
+		}
+		if i < *failoverPauses {
+			f.pause(t)
+		}
+	}
 	f.finish(t)
 }
 
@@ -82,13 +115,21 @@ func (f *failover) serveAsDocumented(t *testing.T) {
 	_ = l.signal(syscall.SIGTERM)
 }
 
-func (f *failover) start() {
+// start starts the load, and waits for the first acknowledged writes.
+func (f *failover) start(t *testing.T) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	f.stop = stop
 	go func() {
 		defer close(f.ended)
 		f.load.run(ctx)
 	}()
+	t.Cleanup(func() {
+		stop()
+		<-f.ended
+	})
+	f.load.resumedAfter(t, time.Now(), 4*maxResume)
+	time.Sleep(time.Second)
 }
 
 // kill kills the primary, and starts it again when writes have resumed.
@@ -100,6 +141,36 @@ func (f *failover) kill(t *testing.T) {
 	if err := former.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	f.awaitOnline(t)
+}
+
+// partition isolates the primary from the other members. It stays reachable for the servers.
+func (f *failover) partition(t *testing.T, n *network) {
+	t.Helper()
+	former := f.primary(t)
+	n.isolate(t, former)
+	f.await(t, "partition", former, time.Now())
+	time.Sleep(3 * time.Second) // with a primary on either side, as far as the servers can tell
+	n.heal(t)
+	f.rejoin(t, former)
+}
+
+// pause suspends the primary until there is another one. It then continues in the belief
+// that it is the primary.
+func (f *failover) pause(t *testing.T) {
+	t.Helper()
+	former := f.primary(t)
+	former.Pause()
+	f.await(t, "pause", former, time.Now())
+	former.Continue()
+	time.Sleep(3 * time.Second)
+	f.rejoin(t, former)
+}
+
+// rejoin has a member that left the group join again, as documented.
+func (f *failover) rejoin(t *testing.T, m *groupMember) {
+	t.Helper()
+	m.run(t, f.documented(t, "8"))
 	f.awaitOnline(t)
 }
 

@@ -18,6 +18,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -33,6 +34,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/coalesce"
 )
+
+// electionTime is how long Open waits for the primary of a cluster.
+const electionTime = 15 * time.Second
 
 // Store is an open database.
 type Store struct {
@@ -116,11 +120,22 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
-	if err := s.Ping(ctx); err != nil {
+	if err := s.firstPing(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
 	return s, nil
+}
+
+// firstPing checks that the database is reachable. It waits for a cluster that chooses a
+// primary at that moment.
+func (s *Store) firstPing(ctx context.Context) error {
+	for deadline := time.Now().Add(electionTime); ; {
+		err := s.Ping(ctx)
+		if !errors.Is(err, ErrNoPrimary) || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {

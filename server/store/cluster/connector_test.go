@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/server/store/cluster"
@@ -239,6 +240,18 @@ func TestWaitForPrimaryIsBounded(t *testing.T) {
 		began = time.Now()
 		if _, err := c.Connect(ctx); !errors.Is(err, cluster.ErrNoPrimary) || time.Since(began) > 20*time.Millisecond {
 			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// TestRejectionByEveryMemberIsReported has a wrong password. A caller must not wait for a
+// primary.
+func TestRejectionByEveryMemberIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		denied := &mysql.MySQLError{Number: 1045, Message: "Access denied"}
+		c := connect(t, nil, &fake{fails: denied}, &fake{fails: denied})
+		if _, err := c.Connect(t.Context()); !errors.Is(err, denied) || errors.Is(err, cluster.ErrNoPrimary) {
+			t.Errorf("got %v, want %v", err, denied)
 		}
 	})
 }

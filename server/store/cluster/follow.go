@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 const (
@@ -236,6 +238,9 @@ func (c *Connector) isPinnedElsewhere(i int) bool {
 
 // noPrimary returns the error that says of each member why it is not the primary.
 func (c *Connector) noPrimary(answers []answer) error {
+	if err := rejected(answers); err != nil {
+		return fmt.Errorf("every member of the database cluster rejects the connection: %w", err)
+	}
 	var why []string
 	for i, a := range answers {
 		if a.isWritable() { // pinned elsewhere
@@ -244,6 +249,18 @@ func (c *Connector) noPrimary(answers []answer) error {
 		why = append(why, c.members[i].host+" "+a.text())
 	}
 	return fmt.Errorf("%w: %s", ErrNoPrimary, strings.Join(why, "; "))
+}
+
+// rejected returns the error of the first member if every member answered with one, such as
+// that the password is wrong. To wait for a primary is then no use.
+func rejected(answers []answer) error {
+	for _, a := range answers {
+		var e *mysql.MySQLError
+		if !errors.As(a.err, &e) {
+			return nil
+		}
+	}
+	return answers[0].err
 }
 
 func (c *Connector) hosts(which []int) string {
