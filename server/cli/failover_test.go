@@ -36,7 +36,13 @@ func TestFailoverKeepsAcknowledgedChanges(t *testing.T) {
 	f.start(t)
 	former := f.primary(t)
 	former.Kill()
-	f.await(t, "kill", former, time.Now())
+	killed := time.Now()
+	for without := ""; without != "not ready: the database cluster has no primary\n"; time.Sleep(50 * time.Millisecond) {
+		if without = f.get(t, f.servers[0], "/readyz"); time.Since(killed) > maxResume {
+			t.Fatalf("without a primary /readyz says %q", without)
+		}
+	}
+	f.await(t, "kill", former, killed)
 	f.finish(t)
 }
 
