@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +26,9 @@ import (
 
 const (
 	writeInterval = 10 * time.Millisecond // 100 writes a second
-	writeTimeout  = 10 * time.Second
+	writeTimeout  = 20 * time.Second
+	burstSize     = 80
+	burstTime     = 30 * time.Millisecond
 )
 
 // loadChannels is the number of channels, so that few writes wait for another one.
@@ -94,15 +97,32 @@ func contextOf(t *testing.T, db *store.Store, token authn.NewToken) context.Cont
 func (l *failoverLoad) run(ctx context.Context) {
 	tick := time.NewTicker(writeInterval)
 	defer tick.Stop()
-	for i := 0; i < len(l.users) && ctx.Err() == nil; i++ {
+	for ctx.Err() == nil && l.send() {
 		<-tick.C
-		w := &write{user: l.users[i], channel: l.channels[i/4%loadChannels], isMute: i%2 == 1, sentAt: time.Now()}
-		l.mu.Lock()
-		l.journal = append(l.journal, w)
-		l.mu.Unlock()
-		l.calls.Go(func() { l.call(w, i) })
 	}
 	l.calls.Wait()
+}
+
+// send sends the next write. It returns false when no user is left.
+func (l *failoverLoad) send() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := len(l.journal)
+	if i == len(l.users) {
+		return false
+	}
+	w := &write{user: l.users[i], channel: l.channels[i/4%loadChannels], isMute: i%2 == 1, sentAt: time.Now()}
+	l.journal = append(l.journal, w)
+	l.calls.Go(func() { l.call(w, i) })
+	return true
+}
+
+// burst sends many writes at once, so that a fault soon after finds some in their COMMIT.
+func (l *failoverLoad) burst() {
+	for range burstSize {
+		l.send()
+	}
+	time.Sleep(burstTime)
 }
 
 // serverOf returns the server of a write: each kind of write goes through each server.
@@ -190,7 +210,7 @@ func (l *failoverLoad) check(t *testing.T, db *store.Store) {
 		"channel.ban":  rowsOf(t, db, "SELECT target_id FROM events WHERE type = 'channel.ban'"),
 		"channel.mute": rowsOf(t, db, "SELECT target_id FROM events WHERE type = 'channel.mute'"),
 	}
-	acknowledged, lost, partial, refused, unknown := 0, 0, 0, 0, 0
+	acknowledged, lost, partial, refused, unchanged, unknown := 0, 0, 0, 0, 0, 0
 	for _, w := range l.journal {
 		kind, rows := "channel.ban", banned
 		if w.isMute {
@@ -202,6 +222,10 @@ func (l *failoverLoad) check(t *testing.T, db *store.Store) {
 			if acknowledged++; has != 1 {
 				lost++
 				t.Errorf("%s of %s was acknowledged at %s, and is lost", kind, w.user, w.at.Format(time.StampMilli))
+			}
+		case strings.Contains(w.err.Error(), "Nothing was changed"):
+			if unchanged++; has != 0 {
+				t.Errorf("%s of %s was refused with %v, and happened", kind, w.user, w.err)
 			}
 		case isUnsure(w.err):
 			unknown++
@@ -218,8 +242,8 @@ func (l *failoverLoad) check(t *testing.T, db *store.Store) {
 	for _, s := range l.stale {
 		t.Errorf("a read through another server lacked the sanction of %s", s)
 	}
-	t.Logf("%d writes: %d acknowledged, %d lost, %d partial, %d refused, %d without a known outcome; %d reads, %d stale",
-		len(l.journal), acknowledged, lost, partial, refused, unknown, l.reads, len(l.stale))
+	t.Logf("%d writes: %d acknowledged, %d lost, %d partial, %d refused, %d OVERLOADED, %d without a known outcome; %d reads, %d stale",
+		len(l.journal), acknowledged, lost, partial, refused, unchanged, unknown, l.reads, len(l.stale))
 	if acknowledged == 0 || l.reads == 0 {
 		t.Error("nothing was acknowledged, so that nothing was tested")
 	}

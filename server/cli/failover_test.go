@@ -35,6 +35,7 @@ func TestFailoverKeepsAcknowledgedChanges(t *testing.T) {
 	f.serveAsDocumented(t)
 	f.start(t)
 	former := f.primary(t)
+	f.load.burst()
 	former.Kill()
 	killed := time.Now()
 	for without := ""; without != "not ready: the database cluster has no primary\n"; time.Sleep(50 * time.Millisecond) {
@@ -142,6 +143,7 @@ func (f *failover) start(t *testing.T) {
 func (f *failover) kill(t *testing.T) {
 	t.Helper()
 	former := f.primary(t)
+	f.load.burst()
 	former.Kill()
 	f.await(t, "kill", former, time.Now())
 	if err := former.Start(t.Context()); err != nil {
@@ -154,6 +156,7 @@ func (f *failover) kill(t *testing.T) {
 func (f *failover) partition(t *testing.T, n *network) {
 	t.Helper()
 	former := f.primary(t)
+	f.load.burst()
 	n.isolate(t, former)
 	f.await(t, "partition", former, time.Now())
 	time.Sleep(3 * time.Second) // with a primary on either side, as far as the servers can tell
@@ -166,6 +169,7 @@ func (f *failover) partition(t *testing.T, n *network) {
 func (f *failover) pause(t *testing.T) {
 	t.Helper()
 	former := f.primary(t)
+	f.load.burst()
 	former.Pause()
 	f.await(t, "pause", former, time.Now())
 	former.Continue()
@@ -187,16 +191,28 @@ func (f *failover) await(t *testing.T, what string, former *groupMember, fault t
 	t.Logf("%s of %s: writes resumed after %v", what, former.Addr, took.Round(10*time.Millisecond))
 	f.resumes[what] = append(f.resumes[what], took)
 	for _, s := range f.servers {
-		ready, metrics := f.get(t, s, "/readyz"), f.get(t, s, "/metrics")
-		named := regexp.MustCompile(`the primary of the database is (\S+)`).FindStringSubmatch(ready)
-		if named == nil || named[1] == former.Addr || strings.Contains(ready, "secret") {
+		named, ready := f.primaryOf(t, s, former)
+		metrics := f.get(t, s, "/metrics")
+		if named == "" || strings.Contains(ready, "secret") {
 			t.Errorf("/readyz says %q after the failure of %s", ready, former.Addr)
-			continue
-		}
-		if !strings.Contains(metrics, `moderato_database_primary{host="`+named[1]+`"} 1`) || !strings.Contains(metrics, `moderato_database_primary{host="`+former.Addr+`"} 0`) {
-			t.Errorf("the metrics do not name the primary %s", named[1])
+		} else if !strings.Contains(metrics, `moderato_database_primary{host="`+named+`"} 1`) || !strings.Contains(metrics, `moderato_database_primary{host="`+former.Addr+`"} 0`) {
+			t.Errorf("the metrics do not name the primary %s", named)
 		}
 	}
+}
+
+// primaryOf returns the primary that /readyz of a server names, once it is not the former
+// one. The server still works off what has waited.
+func (f *failover) primaryOf(t *testing.T, s *process.Server, former *groupMember) (named, ready string) {
+	t.Helper()
+	for deadline := time.Now().Add(maxResume); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ready = f.get(t, s, "/readyz")
+		found := regexp.MustCompile(`the primary of the database is (\S+)`).FindStringSubmatch(ready)
+		if found != nil && found[1] != former.Addr {
+			return found[1], ready
+		}
+	}
+	return "", ready
 }
 
 func (f *failover) get(t *testing.T, s *process.Server, path string) string {

@@ -44,6 +44,9 @@ const (
 	firstRetryDelay = 5 * time.Millisecond
 	maxRetryDelay   = 500 * time.Millisecond
 	maxRetryTime    = 5 * time.Second
+	// maxUnknownTime is maxRetryTime for a transaction whose COMMIT had an unknown outcome in
+	// a cluster: the next primary knows the outcome.
+	maxUnknownTime = 15 * time.Second
 )
 
 // Attempt informs the body of Write about earlier attempts.
@@ -77,6 +80,7 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
 	attempt := Attempt{IsFirst: true}
+	end := time.Now().Add(maxRetryTime)
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		unknown, err := run(attempt)
 		attempt.IsFirst = false
@@ -97,11 +101,19 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 		if cause == "" || ctx.Err() != nil {
 			return struct{}{}, backoff.Permanent(err)
 		}
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		if time.Now().After(end) && !s.awaitsPrimary(attempt) {
+			return struct{}{}, backoff.Permanent(err)
+		}
 		s.retries.WithLabelValues(cause).Inc()
-		return struct{}{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}, backoff.WithBackOff(delays), backoff.WithMaxElapsedTime(maxRetryTime))
+		return struct{}{}, err
+	}, backoff.WithBackOff(delays), backoff.WithMaxElapsedTime(maxUnknownTime))
 	return err
 }
+
+// awaitsPrimary reports whether only the next primary of a cluster can tell what became of
+// an attempt.
+func (s *Store) awaitsPrimary(a Attempt) bool { return s.cluster != nil && a.Unknown }
 
 // retryCause returns the reason to retry a transaction that failed; empty if it must not be
 // retried.
