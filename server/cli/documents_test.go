@@ -85,6 +85,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: Health/1":                           TestOperatorCommands,
 		"docs/operations.md: Command line/1":                     TestAPICommands,
 		"docs/operations.md: Events/1":                           TestEventCommands,
+		"docs/reliability.md: Failover/1":                        TestDocumentedTargetsExist,
 		"docs/performance.md: Performance/1":                     TestDocumentedTargetsExist,
 	}
 }

@@ -29,12 +29,18 @@ func TestPrimaryIsTheWritableMember(t *testing.T) {
 		members []*fake
 		want    string // the host, or a part of the error
 	}{
-		"replicas":                  {[]*fake{standalone("ON"), standalone("OFF"), standalone("NO_LOCK")}, "b:1"},
-		"two writable servers":      {[]*fake{standalone("OFF"), standalone("ON"), standalone("OFF")}, "a:1 and c:1 are writable"},
-		"replicas alone":            {[]*fake{standalone("ON"), standalone("ON")}, "a:1 is read-only; b:1 is read-only"},
-		"group":                     {[]*fake{secondary(), secondary(), primary()}, "c:1"},
-		"group without majority":    {[]*fake{inGroup("ONLINE PRIMARY", "UNREACHABLE SECONDARY", "UNREACHABLE SECONDARY"), secondary()}, "a:1 does not reach the majority"},
-		"half of a group":           {[]*fake{inGroup("ONLINE PRIMARY", "UNREACHABLE SECONDARY"), secondary()}, "a:1 does not reach the majority"},
+		"replicas":               {[]*fake{standalone("ON"), standalone("OFF"), standalone("NO_LOCK")}, "b:1"},
+		"two writable servers":   {[]*fake{standalone("OFF"), standalone("ON"), standalone("OFF")}, "a:1 and c:1 are writable"},
+		"replicas alone":         {[]*fake{standalone("ON"), standalone("ON")}, "a:1 is read-only; b:1 is read-only"},
+		"group":                  {[]*fake{secondary(), secondary(), primary()}, "c:1"},
+		"group without majority": {[]*fake{inGroup("ONLINE PRIMARY", "UNREACHABLE SECONDARY", "UNREACHABLE SECONDARY"), secondary()}, "a:1 does not reach the majority"},
+		"half of a group":        {[]*fake{inGroup("ONLINE PRIMARY", "UNREACHABLE SECONDARY"), secondary()}, "a:1 does not reach the majority"},
+		"partitioned primary": {[]*fake{
+			inGroup("ONLINE PRIMARY 1", "ONLINE SECONDARY 2", "ONLINE SECONDARY 3"), inGroup("ONLINE SECONDARY 2", "UNREACHABLE PRIMARY 1", "ONLINE SECONDARY 3"),
+		}, "a:1 is unreachable for b:1"},
+		"partitioned secondary": {[]*fake{
+			inGroup("ONLINE PRIMARY 1", "ONLINE SECONDARY 2", "ONLINE SECONDARY 3"), inGroup("ONLINE SECONDARY 2", "UNREACHABLE PRIMARY 1", "UNREACHABLE SECONDARY 3"),
+		}, "a:1"},
 		"recovering member":         {[]*fake{inGroup("RECOVERING PRIMARY", online, online), secondary()}, "a:1 has the state RECOVERING"},
 		"member outside its group":  {[]*fake{inGroup("OFFLINE "), secondary()}, "a:1 has the state OFFLINE"},
 		"group with many primaries": {[]*fake{secondary(), primary(), primary()}, "b:1"},

@@ -36,8 +36,8 @@ func standalone(readOnly string) *fake {
 	return &fake{variables: map[string]string{"version": "11.8.1-MariaDB", "read_only": readOnly}}
 }
 
-// inGroup returns a member of a replication group, with the states and roles that it sees:
-// first its own.
+// inGroup returns a member of a replication group, with the states, roles and perhaps ids
+// that it sees: first its own.
 func inGroup(states ...string) *fake {
 	f := &fake{variables: map[string]string{
 		"version": "9.7.0", "read_only": "OFF", "super_read_only": "OFF", "group_replication_group_name": "g",
@@ -50,12 +50,12 @@ func inGroup(states ...string) *fake {
 func (f *fake) sees(states ...string) {
 	f.members = nil
 	for i, s := range states {
-		state, role, _ := strings.Cut(s, " ")
+		fields := append(strings.Split(s, " "), "", "")
 		own := "0"
 		if i == 0 {
 			own = "1"
 		}
-		f.members = append(f.members, []string{state, role, own})
+		f.members = append(f.members, []string{fields[0], fields[1], own, fields[2]})
 	}
 }
 
@@ -106,7 +106,7 @@ func (c *fakeConn) QueryContext(ctx context.Context, text string, _ []driver.Nam
 	case strings.Contains(text, "GLOBAL STATUS"):
 		return rowsOf(c.status), nil
 	}
-	return &fakeRows{columns: 3, rows: c.members}, nil
+	return &fakeRows{columns: 4, rows: c.members}, nil
 }
 
 func (c *fakeConn) ExecContext(_ context.Context, text string, _ []driver.NamedValue) (driver.Result, error) {

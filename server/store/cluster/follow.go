@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -180,6 +181,7 @@ func (c *Connector) conclude(answers []answer) {
 		close(c.round)
 		c.round = make(chan struct{})
 	}()
+	c.distrustUnreachable(answers)
 	at, err := c.elect(answers)
 	if err != nil {
 		c.lose(err)
@@ -190,6 +192,18 @@ func (c *Connector) conclude(answers []answer) {
 		return
 	}
 	c.turnTo(m)
+}
+
+// distrustUnreachable gives up a primary that the majority of its group does not reach. A
+// partitioned primary may notice that later than the others, which then elect a new one.
+func (c *Connector) distrustUnreachable(answers []answer) {
+	for i := range answers {
+		for j, other := range answers {
+			if answers[i].isWritable() && slices.Contains(other.unreachable, answers[i].id) {
+				answers[i].problem = "is unreachable for " + c.members[j].host
+			}
+		}
+	}
 }
 
 // elect returns the index of the primary.

@@ -29,12 +29,15 @@ type report struct {
 	version     string
 	consistency string // group_replication_consistency of new sessions
 	problem     string // why the member cannot be the primary; empty if it can
+
+	id          string   // of the member in its replication group
+	unreachable []string // the ids of the members that the majority of the group does not reach
 }
 
 const (
 	variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'read_only', 'super_read_only'," +
 		" 'group_replication_group_name', 'group_replication_consistency', 'wsrep_on')"
-	groupMembers = "SELECT MEMBER_STATE, MEMBER_ROLE, MEMBER_ID = @@GLOBAL.server_uuid FROM performance_schema.replication_group_members"
+	groupMembers = "SELECT MEMBER_STATE, MEMBER_ROLE, MEMBER_ID = @@GLOBAL.server_uuid, MEMBER_ID FROM performance_schema.replication_group_members"
 	galeraStatus = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state_comment')"
 )
 
@@ -48,7 +51,7 @@ func inspect(ctx context.Context, conn driver.Conn) (report, error) {
 	switch {
 	case values["group_replication_group_name"] != "":
 		r.kind = group
-		r.problem, err = groupProblem(ctx, conn)
+		err = r.inspectGroup(ctx, conn)
 	case values["wsrep_on"] == "ON":
 		r.kind = galera
 		r.problem, err = galeraProblem(ctx, conn)
@@ -65,36 +68,41 @@ func inspect(ctx context.Context, conn driver.Conn) (report, error) {
 
 func isOff(value string) bool { return value == "" || value == "OFF" }
 
-// groupProblem returns why a member of a replication group is not its primary. Only a
+// inspectGroup reports why a member of a replication group is not its primary. Only a
 // member that reaches the majority of its group is: a partitioned primary believes to be
 // one until its group expels it.
-func groupProblem(ctx context.Context, conn driver.Conn) (string, error) {
+func (r *report) inspectGroup(ctx context.Context, conn driver.Conn) error {
 	rows, err := query(ctx, conn, groupMembers)
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) && refused.Number == 1142 {
-		return "needs GRANT SELECT ON performance_schema.replication_group_members for this account", nil
+		r.problem = "needs GRANT SELECT ON performance_schema.replication_group_members for this account"
+		return nil
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	state, role, reached := "OFFLINE", "", 0
+	state, role := "OFFLINE", ""
 	for _, row := range rows {
-		if row[0] != "UNREACHABLE" {
-			reached++
+		if row[0] == "UNREACHABLE" {
+			r.unreachable = append(r.unreachable, row[3])
 		}
 		if row[2] == "1" {
-			state, role = row[0], row[1]
+			state, role, r.id = row[0], row[1], row[3]
 		}
+	}
+	hasMajority := 2*len(r.unreachable) < len(rows)
+	if !hasMajority {
+		r.unreachable = nil // the others may well reach each other
 	}
 	switch {
 	case state != "ONLINE":
-		return "has the state " + state + " in its group", nil
-	case 2*reached <= len(rows):
-		return "does not reach the majority of its group", nil
+		r.problem = "has the state " + state + " in its group"
+	case !hasMajority:
+		r.problem = "does not reach the majority of its group"
 	case role != "PRIMARY":
-		return "is a secondary of its group", nil
+		r.problem = "is a secondary of its group"
 	}
-	return "", nil
+	return nil
 }
 
 // galeraProblem returns why a node of a Galera cluster cannot be written to.
