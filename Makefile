@@ -21,6 +21,9 @@ UNRACED := /((server/cli|clients/compat|docs|bench|testdb)(/|$$)|clients(/go(/ex
 # What make test runs: a package pattern, tests by name, one kind of store.
 PKG ?= ./...
 TESTED = $(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(if $(STORE),MODERATO_TEST_ALL=1) $(TESTDB)
+# The statements that the tests send to MariaDB and MySQL are recorded here, and checked.
+RECORDED = $(CURDIR)/bin/recorded-statements
+CHECK_STATEMENTS = bin/statements $(if $(RUN)$(STORE)$(filter-out ./...,$(PKG)),,-complete) $(RECORDED)
 SELECTED = $(if $(RUN)$(STORE),-run '$(RUN)$(if $(STORE),/$(STORE))')
 
 .PHONY: help
@@ -58,6 +61,10 @@ $(TESTDB):
 $(GOTEST):
 	@go build -C tools -o ../$@ ./gotest
 
+.PHONY: bin/statements
+bin/statements:
+	@go build -C tools -o ../$@ ./statements
+
 .PHONY: databases
 databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a plain go test then tests too.
 	$(TESTDB) --prepare
@@ -69,9 +76,19 @@ clients: ## Install Node.js, Python, Chromium, mariadb-dump and the npm packages
 	tools/npm-ci clients/compat
 
 .PHONY: test
-test: $(TESTDB) $(GOTEST) clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+test: export MODERATO_TEST_STATEMENTS = $(RECORDED)
+test: $(TESTDB) $(GOTEST) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+	rm -rf $(RECORDED)
 	packages=$$(go list $(PKG) | grep -vE '$(UNRACED)' || true); [ -z "$$packages" ] || $(TESTED) $(GOTEST) $(RACE) $(SELECTED) $$packages
 	packages=$$(go list $(PKG) | grep -E '$(UNRACED)' || true); [ -z "$$packages" ] || $(TESTED) $(GOTEST) $(SELECTED) $$packages
+	$(CHECK_STATEMENTS)
+
+.PHONY: statements
+statements: export MODERATO_TEST_STATEMENTS = $(RECORDED)
+statements: $(TESTDB) $(GOTEST) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/chat
+	rm -rf $(RECORDED)
+	$(TESTED) $(GOTEST) -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))
+	$(CHECK_STATEMENTS)
 
 .PHONY: test-sqlite
 test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race detector, for a quick look.
@@ -79,7 +96,7 @@ test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race det
 
 .PHONY: test-tools
 test-tools: ## Test the project's own tools.
-	go test -C tools ./gotest ./release
+	go test -C tools ./gotest ./release ./statements
 
 .PHONY: check
 check: gen-check lint build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	t.Chdir("..")
 	b := &bench{dir: t.TempDir(), only: regexp.MustCompile(""), start: time.Now()}
-	for _, d := range []*dataset{&reads, &writes, &floorWrites, &crowd, &floorCrowd} {
+	for _, d := range []*dataset{&reads, &writes, &floorWrites, &crowd, &floorCrowd, &platform} {
 		whole := *d
 		t.Cleanup(func() { *d = whole })
 		d.channels, d.followers = 1000, 30
@@ -41,6 +42,44 @@ func TestFloorReadsMatchModeratoReads(t *testing.T) {
 	// The comparison covers the responses of both over both transports.
 	if _, err := b.openWorld(t.Context(), "sqlite"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A load that fails ends the simulation, so this checks every operation of the mix.
+func TestZipfLoadSucceeds(t *testing.T) {
+	exponents, rate, steps, leg, listeners := zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners
+	t.Cleanup(func() {
+		zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners = exponents, rate, steps, leg, listeners
+	})
+	zipfExponents, zipfFirstRate, zipfSteps, zipfLeg, zipfListeners = []float64{1}, 200, 2, 300*time.Millisecond, 5
+	b := newBench(t)
+	platform.channels = 150
+	if err := b.zipf(t.Context(), "sqlite"); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.rows) != 2 || b.rows[1].Value == 0 || !strings.Contains(b.rows[1].Note, "its lock is the limit at") {
+		t.Errorf("got %v, want the rate of the first limit and the processors' time", b.rows)
+	}
+}
+
+func TestZipfNamesTheLimit(t *testing.T) {
+	const late, early = 2 * zipfBound, zipfBound / 10
+	ban := len(operations) - 1
+	for want, s := range map[string]step{
+		"":          {outcomes: []outcome{{took: early}}},
+		"sequencer": {outcomes: []outcome{{took: early}}, sequencing: late},
+		"lock of the busiest channel": {outcomes: []outcome{
+			{arrival: arrival{operation: ban}, took: late}, {arrival: arrival{operation: ban, channel: unpopular}, took: early},
+		}},
+		"processors": {outcomes: []outcome{{took: late}}, elapsed: time.Second, machine: time.Duration(runtime.NumCPU()) * time.Second},
+		"commits": {outcomes: []outcome{
+			{arrival: arrival{operation: ban, channel: unpopular}, took: late}, {arrival: arrival{operation: 1}, took: early},
+		}, elapsed: time.Second},
+		"refused": {outcomes: []outcome{{arrival: arrival{operation: 1}, took: late, isRefused: true}}, elapsed: time.Second},
+	} {
+		if got := s.limit(); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

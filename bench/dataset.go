@@ -103,6 +103,15 @@ func (b *bench) database(ctx context.Context, store string, d *dataset) (string,
 	return url, os.WriteFile(mark, []byte(want), 0o600)
 }
 
+// forgetDatabase makes the next use of a database fill it anew.
+func (b *bench) forgetDatabase(store, name string) error {
+	err := os.Remove(filepath.Join(b.dir, store+"-"+name+".done"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func (b *bench) removeDatabase(ctx context.Context, store, name string) error {
 	if store == "mariadb" {
 		if _, err := b.mariadb.db.ExecContext(ctx, "DROP DATABASE IF EXISTS bench_"+name); err != nil {

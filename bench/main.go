@@ -83,7 +83,7 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 		return err
 	}
 	for _, store := range stores {
-		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid, b.batches, b.sweeps, b.chat, b.standings, b.importFollows} {
+		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid, b.batches, b.sweeps, b.chat, b.standings, b.zipf, b.sizes, b.importFollows} {
 			if err := errors.Join(ctx.Err(), measure(ctx, store)); err != nil {
 				return err
 			}

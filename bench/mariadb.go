@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	_ "github.com/go-sql-driver/mysql" // the driver
 
@@ -54,6 +57,23 @@ func (m *mariadb) url(ctx context.Context, name string) (string, error) {
 func (m *mariadb) version(ctx context.Context) (version string, err error) {
 	err = m.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
 	return version, err
+}
+
+// processorTime returns the CPU time that the server has used.
+func (m *mariadb) processorTime(ctx context.Context) (time.Duration, error) {
+	var file string
+	if err := m.db.QueryRowContext(ctx, "SELECT @@pid_file").Scan(&file); err != nil {
+		return 0, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, err
+	}
+	return processorTime(pid)
 }
 
 // logStatements makes the server log every statement of new connections, with the

@@ -126,22 +126,32 @@ func (c cost) minus(d cost) cost { return cost{c.cpu - d.cpu, c.mallocs - d.mall
 
 // cost returns what the server has used so far.
 func (s *server) cost(ctx context.Context) (cost, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
-	if err != nil {
-		return cost{}, err
-	}
-	// The fields after the name, which is in parentheses. A tick is 10 ms.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	var c cost
-	for _, i := range []int{11, 12} {
-		ticks, err := strconv.ParseInt(fields[i], 10, 64)
-		if err != nil {
-			return cost{}, err
-		}
-		c.cpu += time.Duration(ticks) * 10 * time.Millisecond
+	var err error
+	if c.cpu, err = processorTime(s.process.Process.Pid); err != nil {
+		return c, err
 	}
 	c.mallocs, err = s.metric(ctx, "go_memstats_mallocs_total")
 	return c, err
+}
+
+// processorTime returns the CPU time that a process has used.
+func processorTime(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The fields after the name, which is in parentheses. A tick is 10 ms.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	var used time.Duration
+	for _, i := range []int{11, 12} {
+		ticks, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		used += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return used, nil
 }
 
 // metric returns the value of a metric of the server that has no labels.

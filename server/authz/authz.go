@@ -199,9 +199,7 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 // Reauthenticate checks the caller's token again, in the transaction of a change that
 // depends on nothing but the token: a change by a backend that acts for no user.
 func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
-	if caller := authn.FromContext(ctx); caller.Kind == authn.Service && !caller.ActsAsUser() {
-		markChecked(ctx, fromContext(ctx).Relation)
-	}
+	markService(ctx)
 	var now int64
 	var revokedAt, expiresAt *instant.Instant
 	err := store.QueryRow(ctx, tx, "SELECT "+s.Clock.SQL()+", revoked_at, expires_at FROM tokens WHERE id = ?",
@@ -215,11 +213,34 @@ func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 	return authn.CheckValidity(revokedAt, expiresAt, s.Clock.At(now))
 }
 
+// ReauthenticateIn is Reauthenticate for an INSERT that is a transaction of its own: it
+// returns the part after SELECT and the values, with its arguments. It selects one row if
+// the caller's token is valid and none otherwise.
+func ReauthenticateIn(ctx context.Context, s *store.Store) (from string, args []any) {
+	markService(ctx)
+	return "FROM tokens WHERE id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > " + s.Clock.Present() + ")",
+		[]any{authn.FromContext(ctx).Token}
+}
+
+// markService records that a backend that acts for no user needs no relation.
+func markService(ctx context.Context) {
+	if caller := authn.FromContext(ctx); caller.Kind == authn.Service && !caller.ActsAsUser() {
+		markChecked(ctx, fromContext(ctx).Relation)
+	}
+}
+
 // AuthorizeSelf checks whether the caller may read a user's own data. It allows the
 // user, an app to which the user granted the method's scope, and an internal backend
 // that acts for no user.
 func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 	return authorizeSelf(ctx, s, s.Read.Grant, userID)
+}
+
+// IsSelf reports whether AuthorizeSelf needs no grant, because the caller acts as the user
+// or is an internal backend that acts for no user.
+func IsSelf(ctx context.Context, userID uid.ID) bool {
+	caller := authn.FromContext(ctx)
+	return caller.Kind == authn.Service && !caller.ActsAsUser() || caller.ActsAsUser() && caller.UserID == userID
 }
 
 // AuthorizeSelfInChange is AuthorizeSelf in the transaction of a change in a user's name.
@@ -231,12 +252,10 @@ func authorizeSelf(ctx context.Context, s *store.Store, grants *ent.GrantClient,
 	caller, rule := authn.FromContext(ctx), fromContext(ctx)
 	markChecked(ctx, self)
 	switch {
-	case caller.ActsAsUser() && caller.UserID == userID:
+	case IsSelf(ctx, userID):
 		return nil
 	case caller.ActsAsUser():
 		return apierr.New(moderatov1.Reason_REASON_NOT_SELF)
-	case caller.Kind == authn.Service:
-		return nil
 	}
 	row, err := grants.Query().Where(grant.ClientID(caller.ClientID), grant.UserID(userID)).Only(ctx)
 	if ent.IsNotFound(err) || (err == nil && !hasScope(row.Scopes, rule.Scope)) {

@@ -151,7 +151,7 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
 	acquire, write := s.ChangeQueues.AcquireOrJoin, s.WriteShared
 	if start.isAlone {
-		acquire, write = s.ChangeQueues.Acquire, s.WriteAlone
+		acquire, write = s.ChangeQueues.AcquireLong, s.WriteAlone
 	}
 	turn, err := acquire(ctx, start.ChannelID)
 	if err != nil {

@@ -3,6 +3,12 @@
 // order, so a ban during a raid would queue behind the raid's follows. Changes therefore
 // queue here first, where moderation has priority, and request the lock one at a time. The
 // holder of a turn can pass its open transaction on with the turn.
+//
+// A batch of 1,000 bans holds the channel a hundred times as long as a ban. So the long
+// changes of a channel queue for their turns among themselves first, and use at most half
+// of the channel's time while moderators make short changes: after a long change for which
+// a moderator waited, the next long one waits for as long as the first one took.
+//
 // Each server has its own queues: of the changes of other servers, a ban waits at most
 // for those whose transactions are in progress.
 package changequeue
@@ -29,10 +35,14 @@ type Queues struct {
 	rejected prometheus.Counter
 }
 
-// queue is the gate of a channel; it has one slot.
+// queue holds the gates of a channel, each with one slot.
 type queue struct {
-	gate  *fair.Gate
-	users int // callers that hold or wait for the slot
+	gate *fair.Gate // for the channel
+	long *fair.Gate // for the long change among those that hold or wait for the gate
+
+	// Queues.mu guards the fields below.
+	users  int // callers that hold or wait for a slot
+	urgent int // those of them with short changes of moderators
 }
 
 // New returns Queues that hold no queue.
@@ -73,29 +83,52 @@ type Turn struct {
 	channelID uid.ID
 	queue     *queue
 	slot      fair.Slot
+
+	isUrgent bool // a short change of a moderator
+	// Of a long change:
+	isLong bool
+	long   fair.Slot
+	since  time.Time
 }
 
 // Acquire waits until the caller may change the channel.
 func (qs *Queues) Acquire(ctx context.Context, channelID uid.ID) (*Turn, error) {
-	return qs.acquire(ctx, channelID, (*fair.Gate).Acquire)
+	return qs.acquire(ctx, channelID, false, (*fair.Gate).Acquire)
 }
 
 // AcquireOrJoin is Acquire for a caller that can use what the holder before it passes on
 // with its turn. Then it succeeds even if ctx has ended.
 func (qs *Queues) AcquireOrJoin(ctx context.Context, channelID uid.ID) (*Turn, error) {
-	return qs.acquire(ctx, channelID, (*fair.Gate).AcquireOrJoin)
+	return qs.acquire(ctx, channelID, false, (*fair.Gate).AcquireOrJoin)
 }
 
-func (qs *Queues) acquire(ctx context.Context, channelID uid.ID, of func(*fair.Gate, context.Context) (fair.Slot, error)) (*Turn, error) {
-	q := qs.enter(channelID)
+// AcquireLong is Acquire for a long change. The caller must End the turn.
+func (qs *Queues) AcquireLong(ctx context.Context, channelID uid.ID) (*Turn, error) {
+	return qs.acquire(ctx, channelID, true, (*fair.Gate).Acquire)
+}
+
+func (qs *Queues) acquire(ctx context.Context, channelID uid.ID, isLong bool, of func(*fair.Gate, context.Context) (fair.Slot, error)) (*Turn, error) {
+	t := &Turn{queues: qs, channelID: channelID, isLong: isLong, isUrgent: !isLong && fair.FromContext(ctx).Priority == fair.High}
+	qs.enter(t)
 	qs.waiting.Inc()
-	slot, err := of(q.gate, ctx)
+	err := t.wait(ctx, of)
 	qs.waiting.Dec()
 	if err != nil {
-		qs.leave(channelID, q)
+		t.endLong()
 		return nil, qs.count(err)
 	}
-	return &Turn{queues: qs, channelID: channelID, queue: q, slot: slot}, nil
+	t.since = time.Now()
+	return t, nil
+}
+
+func (t *Turn) wait(ctx context.Context, of func(*fair.Gate, context.Context) (fair.Slot, error)) (err error) {
+	if t.isLong {
+		if t.long, err = t.queue.long.Acquire(ctx); err != nil {
+			return err
+		}
+	}
+	t.slot, err = of(t.queue.gate, ctx)
+	return err
 }
 
 // Passed returns what the holder before passed on with the turn; nil if it released the
@@ -123,6 +156,28 @@ func (t *Turn) Release() {
 		return
 	}
 	t.slot.Release()
+	if !t.isLong {
+		t.leave()
+	}
+}
+
+// End ends a long turn after the commit. The next long change has its turn then, or, if
+// moderators wait with short changes, after as long again as this one took. End also
+// releases the turn.
+func (t *Turn) End() {
+	t.Release()
+	if t == nil || t.queue == nil {
+		return
+	}
+	if !t.queues.hasUrgent(t.queue) {
+		t.endLong()
+		return
+	}
+	time.AfterFunc(time.Since(t.since), t.endLong)
+}
+
+func (t *Turn) endLong() {
+	t.long.Release()
 	t.leave()
 }
 
@@ -138,8 +193,9 @@ func (t *Turn) Renew(ctx context.Context) error {
 	return err
 }
 
+// leave leaves the queue, which is deleted when it is empty.
 func (t *Turn) leave() {
-	t.queues.leave(t.channelID, t.queue)
+	t.queues.leave(t)
 	t.queue = nil
 }
 
@@ -152,24 +208,38 @@ func (qs *Queues) count(err error) error {
 	return err
 }
 
-func (qs *Queues) enter(channelID uid.ID) *queue {
+func (qs *Queues) enter(t *Turn) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	q := qs.channels[channelID]
+	q := qs.channels[t.channelID]
 	if q == nil {
-		q = &queue{gate: fair.NewGate(1)}
+		q = &queue{gate: fair.NewGate(1), long: fair.NewGate(1)}
 		q.gate.SetHold(qs.hold)
-		qs.channels[channelID] = q
+		qs.channels[t.channelID] = q
 	}
+	t.queue = q
 	q.users++
-	return q
+	if t.isUrgent {
+		q.urgent++
+	}
 }
 
-func (qs *Queues) leave(channelID uid.ID, q *queue) {
+func (qs *Queues) leave(t *Turn) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
+	q := t.queue
+	if t.isUrgent {
+		q.urgent--
+	}
 	if q.users--; q.users == 0 {
 		qs.hold = q.gate.Hold()
-		delete(qs.channels, channelID)
+		delete(qs.channels, t.channelID)
 	}
+}
+
+// hasUrgent reports whether short changes of moderators wait for a queue.
+func (qs *Queues) hasUrgent(q *queue) bool {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	return q.urgent > 0
 }

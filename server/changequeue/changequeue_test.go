@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -32,15 +33,17 @@ func newScene(t *testing.T) *scene {
 }
 
 // enqueue queues a change, and returns once it is queued.
-func (s *scene) enqueue(name string, p fair.Priority) {
+func (s *scene) enqueue(name string, p fair.Priority) { s.enqueueWith(name, p, s.queues.Acquire) }
+
+func (s *scene) enqueueWith(name string, p fair.Priority, acquire func(context.Context, uid.ID) (*changequeue.Turn, error)) {
 	go func() {
-		turn, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
+		turn, err := acquire(fair.WithPriority(s.ctx, p), s.channel)
 		if err != nil {
 			s.order = append(s.order, name+": "+err.Error())
 			return
 		}
 		s.order = append(s.order, name)
-		s.done = append(s.done, turn.Release)
+		s.done = append(s.done, turn.End)
 	}()
 	synctest.Wait()
 }
@@ -113,6 +116,56 @@ func TestCancelledChangeLeavesQueue(t *testing.T) {
 		s.enqueue("second", fair.Normal)
 		s.finish()
 		s.want("first", "gives up: context canceled", "second")
+	})
+}
+
+func TestLongChangesLeaveHalfTheTimeToModerators(t *testing.T) {
+	const duration = 80 * time.Millisecond
+	for _, test := range []struct {
+		name     string
+		priority fair.Priority
+		rests    bool
+	}{
+		{"ban", fair.High, true},
+		{"follow", fair.Normal, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(_ *testing.T, s *scene) {
+				s.finish()
+				s.enqueueWith("batch", fair.High, s.queues.AcquireLong)
+				s.enqueue(test.name, test.priority)
+				s.enqueueWith("batch 2", fair.High, s.queues.AcquireLong)
+				time.Sleep(duration)
+				s.finish()
+				s.finish() // the short change
+				if !test.rests {
+					s.want("first", "batch", test.name, "batch 2")
+					s.finishAll()
+					return
+				}
+				s.enqueue("ban 2", fair.High)
+				s.finish()
+				time.Sleep(duration - time.Millisecond)
+				synctest.Wait()
+				s.want("first", "batch", "ban", "ban 2")
+				time.Sleep(time.Millisecond)
+				synctest.Wait()
+				s.want("first", "batch", "ban", "ban 2", "batch 2")
+				s.finishAll()
+			})
+		})
+	}
+}
+
+func TestLongChangesFollowEachOtherIfNobodyWaits(t *testing.T) {
+	inBubble(t, func(_ *testing.T, s *scene) {
+		s.finish()
+		s.enqueueWith("batch", fair.High, s.queues.AcquireLong)
+		s.enqueueWith("batch 2", fair.High, s.queues.AcquireLong)
+		time.Sleep(80 * time.Millisecond)
+		s.finish()
+		s.want("first", "batch", "batch 2")
+		s.finishAll()
 	})
 }
 

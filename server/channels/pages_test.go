@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 // traverse reads all pages. It runs between after each page that has a next page.
@@ -124,8 +125,8 @@ func TestCursorIsBoundToItsList(t *testing.T) {
 	})
 }
 
-// schedules is the number of random runs of TestPaginationDuringConcurrentChanges for
-// each store.
+// schedules is the number of random runs of TestPaginationDuringConcurrentChanges, which
+// the stores share.
 const schedules = 1000
 
 // TestPaginationDuringConcurrentChanges reads pages while rows are added and deleted.
@@ -135,7 +136,7 @@ func TestPaginationDuringConcurrentChanges(t *testing.T) {
 	t.Logf("seed %d, %d schedules", seed, schedules)
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		all := pagedLists()
-		for n := range schedules {
+		for n := range storetest.Share(t, schedules) {
 			runSchedule(t, s, all[n%len(all)], rand.New(rand.NewPCG(seed, uint64(n))))
 			if t.Failed() {
 				t.Fatalf("in schedule %d of seed %d", n, seed)

@@ -136,40 +136,63 @@ type Message struct {
 // ErrIDTaken is returned for a message id that belongs to another sender or channel.
 var ErrIDTaken = errors.New("the message id belongs to another message")
 
+// Admission decides in the transaction of a message whether its caller may post it.
+type Admission struct {
+	// In returns an error if the caller may not.
+	In func(context.Context, *ent.Tx) error
+	// From returns the part after SELECT and the values of an INSERT, with its arguments. It
+	// selects one row if In would return no error. From is nil if more than that decides.
+	From func(context.Context) (from string, args []any)
+}
+
 // Post stores a message of a sender whose standing was just read, and reports whether it
 // is new. No lock is needed between the read and Post: if the sender was banned or muted
 // since, or the chat was cleared, the message has an old generation and is never shown. If
 // the sender's message with this id already exists in the channel, Post leaves it
-// unchanged. In the transaction, Post assigns the message that exists then to stored. admit
-// runs in the transaction, and its error rejects the message.
-func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) (isNew bool, err error) {
-	err = s.WriteShared(ctx, nil, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
-		if err := admit(ctx, tx); err != nil {
-			return err
-		}
-		*stored, isNew = m, true
-		err := tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-			SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
-			Exec(ctx)
-		if !s.IsDuplicate(err) {
-			return err
-		}
-		earlier, err := tx.Message.Get(ctx, m.ID)
-		if err != nil {
-			return err
-		}
-		if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
-			return ErrIDTaken
-		}
-		stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
-		// It may be this very message, if the commit of an earlier attempt succeeded.
-		isNew = attempt.Unknown && earlier.SentAt == m.SentAt
-		return nil
-	})
+// unchanged. In the transaction, Post assigns the message that exists then to stored.
+func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admission Admission) (isNew bool, err error) {
+	*stored = m
+	isStored, maybeStored, err := postAtOnce(ctx, s, st, m, admission)
+	if err == nil && !isStored {
+		err = s.WriteShared(ctx, nil, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+			if err := admission.In(ctx, tx); err != nil {
+				return err
+			}
+			*stored, isNew = m, true
+			err := tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+				SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
+				Exec(ctx)
+			if !s.IsDuplicate(err) {
+				return err
+			}
+			earlier, err := tx.Message.Get(ctx, m.ID)
+			if err != nil {
+				return err
+			}
+			if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
+				return ErrIDTaken
+			}
+			stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
+			// It may be this very message, if an earlier attempt succeeded.
+			isNew = (attempt.Unknown || maybeStored) && earlier.SentAt == m.SentAt
+			return nil
+		})
+	}
 	if err != nil {
 		return false, fmt.Errorf("post message: %w", err)
 	}
-	return isNew, nil
+	return isNew || isStored, nil
+}
+
+// postAtOnce stores a new message by one statement, if it can: see store.WriteAtOnce.
+func postAtOnce(ctx context.Context, s *store.Store, st *Standing, m Message, admission Admission) (isStored, maybeStored bool, err error) {
+	if admission.From == nil {
+		return false, false, nil
+	}
+	from, args := admission.From(ctx)
+	rows, maybeStored, err := s.WriteAtOnce(ctx, "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? "+from,
+		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, args...))
+	return rows == 1, maybeStored, err
 }
 
 // Import stores a message from elsewhere as it was sent. A message from before the latest

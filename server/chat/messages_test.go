@@ -181,7 +181,7 @@ func TestPurgerScansAgainForLateMessages(t *testing.T) {
 		purge(t, s)
 		_, err = chat.Post(context.Background(), s, standing, chat.Message{
 			ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Raider, Text: "late", SentAt: standing.Now,
-		}, new(chat.Message), anyone)
+		}, new(chat.Message), chat.Admission{In: anyone})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func TestPostWithExistingIDStoresNothing(t *testing.T) {
 		m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: "once", SentAt: standing.Now}
 		for range 2 {
 			var stored chat.Message
-			_, err := chat.Post(context.Background(), s, standing, m, &stored, anyone)
+			_, err := chat.Post(context.Background(), s, standing, m, &stored, chat.Admission{In: anyone})
 			if err != nil || stored.Text != "once" {
 				t.Fatalf("got %v (%v)", stored, err)
 			}
@@ -266,6 +266,43 @@ func TestPostWithExistingIDStoresNothing(t *testing.T) {
 		}
 		if texts, _ := list(t, s, 20); len(texts) != 1 {
 			t.Errorf("visible: %q, want one message", texts)
+		}
+	})
+}
+
+// TestPostSurvivesLostCommit loses the connection in COMMIT, or in the statement that is a
+// transaction of its own. The message is stored once, and is new for its listeners.
+func TestPostSurvivesLostCommit(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		storetest.Migrate(t, url)
+		cutter := &storetest.Cutter{}
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: cutter.Layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		servertest.Import(t, s, servertest.World()...)
+		admission := chat.Admission{In: anyone, From: func(context.Context) (string, []any) {
+			return "FROM users WHERE id = ?", []any{servertest.Viewer}
+		}}
+		for name, cuts := range map[string][]storetest.Cut{
+			"before it happened":                {storetest.BeforeCommit},
+			"before its answer came back":       {storetest.AfterCommit},
+			"before it, then before its answer": {storetest.BeforeCommit, storetest.AfterCommit},
+		} {
+			standing, err := chat.ReadStanding(t.Context(), s, servertest.Owner, servertest.Viewer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: name, SentAt: standing.Now}
+			cutter.CutNext("chat.Post", cuts...)
+			isNew, err := chat.Post(t.Context(), s, standing, m, new(chat.Message), admission)
+			if err != nil || !isNew || cutter.Made() != len(cuts) {
+				t.Errorf("cut %s: got %t, %v, after %d cuts", name, isNew, err, cutter.Made())
+			}
+		}
+		if texts, _ := list(t, s, 20); len(texts) != 3 {
+			t.Errorf("got %q, want each message once", texts)
 		}
 	})
 }

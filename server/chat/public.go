@@ -53,12 +53,16 @@ func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMes
 			Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
 		}
 	})
-	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
+	admission := Admission{In: func(ctx context.Context, tx *ent.Tx) error {
 		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
 			return err
 		}
 		return authz.AuthorizeSelfInChange(ctx, s.Store, tx, m.UserID)
-	})
+	}}
+	if authz.IsSelf(ctx, m.UserID) {
+		admission.From = func(ctx context.Context) (string, []any) { return authz.ReauthenticateIn(ctx, s.Store) }
+	}
+	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, admission)
 	if err != nil {
 		return nil, err
 	}

@@ -51,8 +51,9 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	respond := idempotency.Response(ctx, func() *platformv1.PostMessageResponse {
 		return &platformv1.PostMessageResponse{Message: messageProto(stored)}
 	})
-	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
-		return authz.Reauthenticate(ctx, s.Store, tx)
+	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, Admission{
+		From: func(ctx context.Context) (string, []any) { return authz.ReauthenticateIn(ctx, s.Store) },
+		In:   func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) },
 	})
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 
 // postLive stores a message of a user who is allowed to post, and passes it on to the
 // listeners of the channel if it is new. See Post.
-func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) error {
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message, admission Admission) error {
 	st, err := readSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
@@ -80,7 +81,7 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m 
 		m.ID = uid.New()
 	}
 	m.SentAt = st.Now
-	isNew, err := Post(ctx, s, st, m, stored, admit)
+	isNew, err := Post(ctx, s, st, m, stored, admission)
 	if errors.Is(err, ErrIDTaken) {
 		return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
 	}

@@ -148,7 +148,7 @@ func TestConcurrentErasers(t *testing.T) {
 // TestEraserRetriesAfterConnectionLossInCommit loses the eraser's connection in COMMIT,
 // where the result is unknown.
 func TestEraserRetriesAfterConnectionLossInCommit(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.OnServer(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
 		db := abandoned(t, s, vera)
 		proxy := storetest.NewProxy(t, url)

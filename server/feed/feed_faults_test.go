@@ -22,7 +22,7 @@ func TestFeedConnectionLostInCommit(t *testing.T) {
 		"twice before it reached the server":      {storetest.BeforeCommit, storetest.BeforeCommit},
 		"first before it, then before its answer": {storetest.BeforeCommit, storetest.AfterCommit},
 	}
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.OnServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := servertest.Start(t, servertest.Config(proxy.URL))
 		s.Load(t, servertest.World()...)

@@ -27,7 +27,7 @@ func TestConnectionLostInCommit(t *testing.T) {
 		"first before it, then before its answer":          {storetest.BeforeCommit, storetest.AfterCommit},
 		"before the answer of the retry that was not lost": {storetest.Nowhere},
 	}
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.OnServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := servertest.Start(t, servertest.Config(proxy.URL))
 		s.Load(t, servertest.World()...)
@@ -70,7 +70,7 @@ func TestConnectionLostInCommit(t *testing.T) {
 // TestDatabaseUnavailable calls a server that lost its database. The error is
 // UNAVAILABLE, reveals nothing about the database, and ends when the database is back.
 func TestDatabaseUnavailable(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.OnServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := servertest.Start(t, servertest.Config(proxy.URL))
 		s.Load(t, servertest.World()...)

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
+// races is the number of runs of TestNoMessageSurvivesConcurrentBan, which the stores share.
 const races = 1000
 
 // TestNoMessageSurvivesConcurrentBan repeatedly runs a post concurrently with the ban or
@@ -26,7 +27,7 @@ func TestNoMessageSurvivesConcurrentBan(t *testing.T) {
 			func() error { _, err := d.mute(servertest.Moderator, servertest.Raider); return err },
 		}
 		var posted, refused int
-		for i := range races {
+		for i := range storetest.Share(t, races) {
 			// The head start varies from the post to the ban.
 			lead := time.Duration(i%31-10) * 200 * time.Microsecond
 			post := make(chan error, 1)

@@ -107,6 +107,25 @@ func TestUnmigratedDatabaseIsReported(t *testing.T) {
 	})
 }
 
+// TestNewerDatabaseIsAccepted migrates a database as a later release would. This program must
+// use it, and change nothing when it migrates the database, as serve does on SQLite.
+func TestNewerDatabaseIsAccepted(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		s := open(t, url)
+		if _, err := s.DB().Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.CheckVersion(t.Context()); err != nil {
+			t.Errorf("a newer database: %v", err)
+		}
+		var said bytes.Buffer
+		if err := store.Migrate(t.Context(), url, slog.New(slog.NewTextHandler(&said, nil))); err != nil || said.Len() > 0 {
+			t.Errorf("migrating a newer database: %v, %s", err, &said)
+		}
+	})
+}
+
 func TestMigrationIsLoggedOnce(t *testing.T) {
 	url := storetest.SQLite(t)
 	for _, want := range []int{1, 0} { // the second migration has nothing to do

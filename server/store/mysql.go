@@ -63,7 +63,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := sql.OpenDB(o.Layer.around(coalesce.Connector(readCommitted{connector})))
+	db := sql.OpenDB(observer.around(o.Layer.around(coalesce.Connector(readCommitted{connector}))))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)

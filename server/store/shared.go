@@ -51,12 +51,12 @@ func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body)
 	})
 }
 
-// WriteAlone is Write for a change that waited for its turn to change a channel. It ends the
-// turn after the body, so that the next change requests the channel's lock during the
-// commit. If the commit fails, the retry runs without a turn. That is correct, because the
+// WriteAlone is Write for a long change that waited for its turn to change a channel. It
+// releases the turn after the body, so that the next change requests the channel's lock
+// during the commit, and ends it after the commit. If the commit fails, the retry runs without a turn. That is correct, because the
 // lock alone serializes the changes.
 func (s *Store) WriteAlone(ctx context.Context, turn *changequeue.Turn, b body) error {
-	defer turn.Release()
+	defer turn.End()
 	return s.Write(ctx, releasing(turn, b))
 }
 

@@ -98,6 +98,14 @@ func (l Layer) around(c driver.Connector) driver.Connector {
 	return l(c)
 }
 
+// observer is the outermost layer of every database server that is opened.
+var observer Layer
+
+// ObserveServers adds a layer around every other one, to all Stores that are opened on a
+// database server from now on. It is for tests that record the statements of a whole
+// process, and must be called while the program's variables are initialized.
+func ObserveServers(l Layer) { observer = l }
+
 // options holds the options for opening a database.
 type options struct {
 	Options

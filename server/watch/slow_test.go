@@ -53,7 +53,7 @@ var smallBuffers = map[string]transport{
 // detector, writing the events there takes longer than the server keeps an SSE stream that
 // nobody reads. The tests of the hub cover SQLite.
 func TestSlowListenerResumesFromCursor(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.OnServer(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)
 		const n = 11_000

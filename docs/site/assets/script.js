@@ -59,6 +59,12 @@ function startMenu() {
 let index
 const loadIndex = () => index ??= fetch('/docs/search.json').then((response) => response.json())
 
+// What other platforms and chat commands call an operation.
+const alsoCalled = new Map(Object.entries({
+  unban: 'remove ban', untimeout: 'remove mute', unmute: 'remove mute', timeout: 'mute user',
+  mod: 'add moderator', unmod: 'remove moderator', vip: 'add vip', unvip: 'remove vip',
+}))
+
 // rank compares a title with a query. A title that has all words ranks above every passage
 // that has only some of them there, and a page above a heading within a page.
 function rank(passage, title, words) {
@@ -67,27 +73,31 @@ function rank(passage, title, words) {
   return (passage.heading ? 0 : 200) + (title === query ? 2000 : title.startsWith(query) ? 1000 : 500)
 }
 
+// scoreOf returns how well a passage matches, or -1 if it lacks a word.
+function scoreOf(passage, words) {
+  const title = (passage.heading ?? passage.page).toLowerCase(), page = passage.page.toLowerCase()
+  const text = (passage.text ?? '').toLowerCase()
+  let score = rank(passage, title, words)
+  for (const word of words) {
+    if (title === word) score += 40
+    else if (title.startsWith(word)) score += 20
+    else if (title.includes(word)) score += 12
+    else if (page.includes(word)) score += 5
+    else if (text.includes(word)) score += 1
+    else return -1
+  }
+  return passage.isBackground ? score / 10 : score
+}
+
 // find returns the passages that have all words, the best first: words in a title count
 // more than words in the text, and pages for operators less than others.
 function find(passages, query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return []
-  const found = []
-  for (const passage of passages) {
-    const title = (passage.heading ?? passage.page).toLowerCase(), page = passage.page.toLowerCase()
-    const text = (passage.text ?? '').toLowerCase()
-    let score = rank(passage, title, words)
-    for (const word of words) {
-      if (title === word) score += 40
-      else if (title.startsWith(word)) score += 20
-      else if (title.includes(word)) score += 12
-      else if (page.includes(word)) score += 5
-      else if (text.includes(word)) score += 1
-      else { score = -1; break }
-    }
-    if (passage.isBackground) score /= 10
-    if (score >= 0) found.push({ passage, score })
-  }
+  const asked = query.toLowerCase().split(/\s+/).filter(Boolean)
+  if (asked.length === 0) return []
+  const queries = [asked, alsoCalled.get(asked.join(' '))?.split(' ')].filter(Boolean)
+  const found = passages
+    .map((passage) => ({ passage, score: Math.max(...queries.map((words) => scoreOf(passage, words))) }))
+    .filter(({ score }) => score >= 0)
   return found.sort((a, b) => b.score - a.score).slice(0, 12).map(({ passage }) => passage)
 }
 

@@ -66,6 +66,7 @@ func (l layer) Connect(ctx context.Context) (driver.Conn, error) {
 type layeredConn struct {
 	driver.Conn
 	chooser chooser
+	isOpen  bool // whether a transaction is open
 	current transaction
 	lost    *lostError // non-nil when the connection is no longer usable
 }
@@ -94,14 +95,36 @@ func (c *layeredConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.T
 		c.rolledBack()
 		return nil, err
 	}
+	c.isOpen = true
 	return &layeredTx{tx, c}, nil
 }
 
-func (c *layeredConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *layeredConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if err := c.at(query); err != nil {
 		return nil, err
 	}
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+	execute := func() (err error) {
+		result, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+		return err
+	}
+	// Outside a transaction, a statement is its own COMMIT.
+	if alone := c.beginAlone(); alone != nil {
+		err := alone.commit(execute)
+		if errors.As(err, &c.lost) {
+			return nil, err
+		}
+		return result, err
+	}
+	err = execute()
+	return result, err
+}
+
+// beginAlone returns the interception of a statement that is a transaction of its own.
+func (c *layeredConn) beginAlone() transaction {
+	if c.isOpen {
+		return nil
+	}
+	return c.chooser.begin()
 }
 
 func (c *layeredConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
@@ -148,6 +171,7 @@ type layeredTx struct {
 }
 
 func (t *layeredTx) Commit() error {
+	t.conn.isOpen = false
 	current := t.conn.current
 	if current == nil {
 		return t.Tx.Commit()
@@ -160,6 +184,7 @@ func (t *layeredTx) Commit() error {
 }
 
 func (t *layeredTx) Rollback() error {
+	t.conn.isOpen = false
 	t.conn.rolledBack()
 	return t.Tx.Rollback()
 }

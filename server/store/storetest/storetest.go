@@ -79,6 +79,12 @@ func EachNewOnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 func EachKind(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	onSQLite(t, test)
+	OnServer(t, test)
+}
+
+// OnServer is EachKind without SQLite.
+func OnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
 	all := servers(t)
 	if len(all) > 1 && os.Getenv(testdb.AllVariable) == "" {
 		name := fnv.New32a()
@@ -87,6 +93,16 @@ func EachKind(t *testing.T, test func(t *testing.T, url store.URL)) {
 		all = all[at : at+1]
 	}
 	onSome(t, all, (*server).pooled, test)
+}
+
+// Share returns how many of n random runs a test makes on each store: half of them, since
+// several stores make them. With AllVariable, or without a server, it returns n.
+func Share(t *testing.T, n int) int {
+	t.Helper()
+	if os.Getenv(testdb.AllVariable) != "" || len(servers(t)) == 0 {
+		return n
+	}
+	return n / 2
 }
 
 // Takes reports whether a test with EachKind runs a case on a store. It divides the cases of a
