@@ -164,6 +164,14 @@ bot-soak: ## Kill and restart the server of a documented bot for ten minutes (FO
 	tools/install-test-tools
 	MODERATO_TEST_MYSQL=none go test -count=1 -timeout 2h -v -run '^TestBotSoak$$' ./server/cli -bot-soak $(or $(FOR),10m)
 
+.PHONY: failover
+failover: $(TESTDB) ## Kill the primary of a MySQL replication group ten times under load, isolate it five times and suspend it twice: a quarter of an hour. KILLS=1 PARTITIONS=1 PAUSES=0 for less.
+	$(TESTDB) --prepare
+	@# Members are cut off from each other with network namespaces, which root may create, and
+	@# every user in a user namespace.
+	unshare --map-root-user --net go test -count=1 -timeout 2h -v -run '^TestFailoverExperiment$$' ./server/cli \
+		-failover-kills $(or $(KILLS),10) -failover-partitions $(or $(PARTITIONS),5) -failover-pauses $(or $(PAUSES),2)
+
 .PHONY: deploy-check
 deploy-check: ## Check deploy/ with Prometheus: its rules, their tests, and each query against a server.
 	mkdir -p bin/prometheus

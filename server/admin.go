@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/pprof"
 	"os"
@@ -23,8 +24,8 @@ func newRegistry() *prometheus.Registry {
 // adminHandler returns the handler of the endpoints for operators: health, metrics and
 // profiles. It must listen only on an address that is not reachable from outside. Metrics
 // are served in the OpenMetrics format too if they have exemplars, which the other format
-// cannot express.
-func adminHandler(registry *prometheus.Registry, hasExemplars bool, ready func(context.Context) error) http.Handler {
+// cannot express. The function primary returns the primary of a database cluster, or nothing.
+func adminHandler(registry *prometheus.Registry, hasExemplars bool, ready func(context.Context) error, primary func() string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
@@ -37,6 +38,9 @@ func adminHandler(registry *prometheus.Registry, hasExemplars bool, ready func(c
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))
+		if host := primary(); host != "" {
+			_, _ = fmt.Fprintf(w, "the primary of the database is %s\n", host)
+		}
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: hasExemplars}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -117,7 +117,9 @@ func openStore(ctx context.Context, config Config, tracer *tracing.Tracer) (*sto
 			return nil, err
 		}
 	}
-	s, err := store.OpenWith(ctx, config.DB, store.Options{Layer: config.DBLayer, DisableCoalescing: config.DisableCoalescing, Tracer: tracer})
+	s, err := store.OpenWith(ctx, config.DB, store.Options{
+		Layer: config.DBLayer, DisableCoalescing: config.DisableCoalescing, Tracer: tracer, Log: config.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +206,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.http = gateway.NewHTTPServer(facade)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	secured.secureHTTP(s.http)
-	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready), ReadHeaderTimeout: 5 * time.Second}
+	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready, s.Store.Primary), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
@@ -345,6 +347,9 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 	if err := s.Store.Ping(ctx); err != nil {
 		s.config.Log.WarnContext(ctx, "the database does not answer", "error", err)
+		if errors.Is(err, store.ErrNoPrimary) {
+			return errors.New("the database cluster has no primary")
+		}
 		return errors.New("the database does not answer")
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 )
 
@@ -19,6 +20,10 @@ import (
 type mysql struct {
 	home    string // the directory with the unpacked packages
 	machine machine
+	// settings is the option file; empty for none.
+	settings string
+	// within is a command that runs mysqld; empty for none.
+	within []string
 }
 
 // machine is what the dynamic loader of a kind of computer is called, and Debian's name
@@ -41,15 +46,20 @@ func (m mysql) initialize(ctx context.Context, options []string) *exec.Cmd {
 // root@localhost. For the loopback address no name server is asked.
 func (m mysql) run(ctx context.Context, options []string) *exec.Cmd {
 	libraries := filepath.Join(m.home, "usr/lib", m.machine.triplet)
+	defaults := "--no-defaults"
+	if m.settings != "" {
+		defaults = "--defaults-file=" + m.settings
+	}
 	args := []string{
-		"--library-path", libraries, filepath.Join(m.home, "usr/sbin/mysqld"), "--no-defaults",
+		"--library-path", libraries, filepath.Join(m.home, "usr/sbin/mysqld"), defaults,
 		"--basedir=" + filepath.Join(m.home, "usr"),
 		"--lc-messages-dir=" + filepath.Join(m.home, "usr/share/mysql"),
 		"--plugin-dir=" + filepath.Join(m.home, "usr/lib/mysql/plugin"),
 		"--secure-file-priv=", // the default is a directory of the installed package
 		"--mysqlx=OFF",        // a second protocol, on another port
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(libraries, m.machine.loader), append(args, options...)...)
+	args = slices.Concat(m.within, []string{filepath.Join(libraries, m.machine.loader)}, args, options)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	// The system's settings of OpenSSL are for the system's OpenSSL.
 	cmd.Env = append(os.Environ(), "OPENSSL_CONF=/dev/null")
 	return cmd

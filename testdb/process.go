@@ -46,9 +46,12 @@ func (p *process) hasEnded() bool {
 
 // kill kills the process with its whole group, and waits for it.
 func (p *process) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	p.signal(syscall.SIGKILL)
 	<-p.done
 }
+
+// signal sends a signal to the process with its whole group.
+func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
 // stop asks the process to end, and waits for it.
 func (p *process) stop() {

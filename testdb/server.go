@@ -42,6 +42,8 @@ type config struct {
 	log     string
 	options []string
 	env     []string // added to the environment of this process
+	// host and port are where the server listens; empty for a free port of 127.0.0.1.
+	host, port string
 }
 
 // throwAway are the options for data that nobody keeps. The tests are not about
@@ -136,13 +138,17 @@ func (c config) common() []string {
 func (c config) pidFile() string { return filepath.Join(c.data, "server.pid") }
 
 func (s *Server) launch(ctx context.Context, p program, c config) error {
-	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(ctx)))
+	host, port := c.host, c.port
+	if host == "" {
+		host, port = "127.0.0.1", strconv.Itoa(freePort(ctx))
+	}
+	s.Addr = net.JoinHostPort(host, port)
 	return s.relaunch(ctx, p, c)
 }
 
 // relaunch runs the server at its address.
 func (s *Server) relaunch(ctx context.Context, p program, c config) error {
-	_, port, err := net.SplitHostPort(s.Addr)
+	host, port, err := net.SplitHostPort(s.Addr)
 	if err != nil {
 		return err
 	}
@@ -150,7 +156,7 @@ func (s *Server) relaunch(ctx context.Context, p program, c config) error {
 	options := append(c.common(),
 		// The path of a socket is limited to some 100 characters: this one is relative
 		// to the data directory.
-		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address=127.0.0.1", "--port="+port)
+		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address="+host, "--port="+port)
 	cmd := p.run(context.WithoutCancel(ctx), options)
 	if len(c.env) > 0 {
 		cmd.Env = append(cmd.Environ(), c.env...)

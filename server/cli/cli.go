@@ -150,7 +150,7 @@ func withoutSecret(text string) string {
 
 // database holds the flag that every command on the database has.
 type database struct {
-	DB dbURL `help:"The database: sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true." default:"${db}" env:"MODERATO_DB"`
+	DB dbURL `help:"The database: sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true; for a cluster HOST:PORT,HOST:PORT and so on." default:"${db}" env:"MODERATO_DB"`
 }
 
 // open opens a database and checks the version of its schema.

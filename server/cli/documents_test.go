@@ -68,6 +68,14 @@ func documented() map[string]func(*testing.T) {
 		"docs/oauth.md: Clients/1":                               TestOperatorCommands,
 		"docs/operations.md: The database/1":                     TestDatabaseCommands,
 		"docs/operations.md: The database/2":                     TestDatabaseCommands,
+		"docs/operations.md: MySQL group replication/1":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/2":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/3":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/4":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/5":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/6":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/7":          TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: MySQL group replication/8":          TestFailoverKeepsAcknowledgedChanges,
 		"docs/operations.md: Clients, tokens, import/1":          TestOperatorCommands,
 		"docs/operations.md: TLS/1":                              TestDocumentedTLSSettings,
 		"docs/operations.md: TLS/2":                              TestDocumentedTLSSettings,
@@ -78,6 +86,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: Health/1":                           TestOperatorCommands,
 		"docs/operations.md: Command line/1":                     TestAPICommands,
 		"docs/operations.md: Events/1":                           TestEventCommands,
+		"docs/reliability.md: Failover/1":                        TestDocumentedTargetsExist,
 		"docs/performance.md: Performance/1":                     TestDocumentedTargetsExist,
 		"docs/reliability.md: How the experiments work/1":        TestDocumentedTargetsExist,
 	}
@@ -117,7 +126,7 @@ func blocksOf(t *testing.T, path string) map[string]string {
 			name = ""
 		case name != "":
 			blocks[name] += line
-		case regexp.MustCompile("^```(sh|bash|sql|js|ts|python|go)\n").MatchString(line):
+		case regexp.MustCompile("^```(sh|bash|sql|ini|js|ts|python|go)\n").MatchString(line):
 			n++
 			name = fmt.Sprintf("%s: %s/%d", path, heading, n)
 		case strings.HasPrefix(line, "#"):

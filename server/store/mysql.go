@@ -19,6 +19,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/moderato-live/moderato/server/certificates"
+	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
@@ -58,10 +59,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 		"innodb_lock_wait_timeout": fmt.Sprint(int(lockWaitTimeout.Seconds())),
 	}
-	if err := addStatementTimeout(ctx, config, o.timeout); err != nil {
-		return nil, err
-	}
-	connector, err := mysql.NewConnector(config)
+	connector, members, err := connectorOf(ctx, config, u, o)
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
@@ -70,7 +68,42 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
-	return newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}, traced), nil
+	s := newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}, traced)
+	s.cluster = members
+	return s, nil
+}
+
+// connectorOf returns the connector of a server, or that of a cluster, twice.
+func connectorOf(ctx context.Context, config *mysql.Config, u URL, o options) (driver.Connector, *cluster.Connector, error) {
+	if hosts := u.Hosts(); len(hosts) > 1 {
+		members, err := newCluster(config, hosts, o)
+		return members, members, err
+	}
+	if err := addStatementTimeout(ctx, config, o.timeout); err != nil {
+		return nil, nil, err
+	}
+	connector, err := mysql.NewConnector(config)
+	return connector, nil, err
+}
+
+func newCluster(config *mysql.Config, hosts []string, o options) (*cluster.Connector, error) {
+	dial := config.DialFunc
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	config.DialFunc = cluster.Dial(dial)
+	return cluster.New(cluster.Config{
+		Hosts: hosts, IsPinned: o.isPinned, Log: o.Log,
+		Connect: func(host string) (driver.Connector, error) {
+			member := config.Clone()
+			member.Addr = host
+			return mysql.NewConnector(member)
+		},
+		Settings: func(version string) []string {
+			name, value := statementBound(version, o.timeout)
+			return []string{"SET SESSION " + name + " = " + value}
+		},
+	})
 }
 
 // setTLS configures TLS. The files are read once, when the database is opened.
@@ -101,20 +134,26 @@ func setTLS(config *mysql.Config, u URL) error {
 func addStatementTimeout(ctx context.Context, config *mysql.Config, timeout time.Duration) error {
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
-		return fmt.Errorf("mysql: %w", err)
+		return err
 	}
 	db := sql.OpenDB(connector)
 	defer func() { _ = db.Close() }()
 	var version string
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return fmt.Errorf("mysql: %w", err)
+		return err
 	}
-	if strings.Contains(strings.ToLower(version), "mariadb") {
-		config.Params["max_statement_time"] = fmt.Sprint(int(timeout.Seconds()))
-	} else {
-		config.Params["max_execution_time"] = fmt.Sprint(timeout.Milliseconds())
-	}
+	name, value := statementBound(version, timeout)
+	config.Params[name] = value
 	return nil
+}
+
+// statementBound returns the variable that bounds statements on a server of this version,
+// and its value.
+func statementBound(version string, timeout time.Duration) (name, value string) {
+	if strings.Contains(strings.ToLower(version), "mariadb") {
+		return "max_statement_time", fmt.Sprint(int(timeout.Seconds()))
+	}
+	return "max_execution_time", fmt.Sprint(timeout.Milliseconds())
 }
 
 // readCommitted sets the isolation level of each new connection. It uses a statement,
@@ -223,19 +262,41 @@ func (mysqlDialect) retryCause(err error) string {
 	var e *mysql.MySQLError
 	if errors.As(err, &e) {
 		switch e.Number {
-		case 1213, 9007, 8002, 8022: // deadlock; TiDB: write conflict, and two "try again" errors
+		// Deadlock, also with a transaction of another Galera node; conflict with one of
+		// another member of a replication group; TiDB: write conflict, two "try again" errors.
+		case 1213, 3101, 9007, 8002, 8022:
 			return "deadlock"
 		case 1205:
 			return "lock wait"
-		case 1040, 1053, 1290, 1836, 3159: // too many connections, shutting down, read-only
+		case 1040, 1053, 1290, 1836, 3159, // too many connections, shutting down, read-only
+			1047, 3032, 3100, 3796, 3797, 3798, 3799: // see isFailover
 			return "server"
 		}
 		return ""
 	}
-	if isConnectionError(err) {
+	if isConnectionError(err) || errors.Is(err, cluster.ErrNoPrimary) {
 		return "connection"
 	}
 	return ""
+}
+
+// isFailover recognizes the errors of a member that is not the primary of its cluster any
+// more, or not yet. None of them says what became of a transaction that was being
+// committed: a group may have received it before its member left.
+func (mysqlDialect) isFailover(err error) bool {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return isConnectionError(err)
+	}
+	switch e.Number {
+	case 1290, 1836, // read-only
+		1047,       // a Galera node that is not ready
+		3032,       // offline
+		3100, 3101, // group replication refused or rolled back the transaction
+		3796, 3797, 3798, 3799: // the wait for earlier transactions of the group failed
+		return true
+	}
+	return false
 }
 
 // isFull recognizes errors by their number. Errors that only repeat the operating

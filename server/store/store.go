@@ -18,7 +18,9 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	entsql "entgo.io/ent/dialect/sql"
@@ -29,9 +31,13 @@ import (
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/coalesce"
 	"github.com/moderato-live/moderato/server/tracing"
 )
+
+// electionTime is how long Open waits for the primary of a cluster.
+const electionTime = 15 * time.Second
 
 // Store is an open database.
 type Store struct {
@@ -52,7 +58,8 @@ type Store struct {
 	write         *ent.Client
 	readDB        *sql.DB
 	writeDB       *sql.DB
-	maxSharedTime time.Duration // see defaultMaxSharedTime
+	cluster       *cluster.Connector // nil for a single server or an embedded database
+	maxSharedTime time.Duration      // see defaultMaxSharedTime
 	tracing       tracing.Database
 	retries       *prometheus.CounterVec
 	full          prometheus.Counter
@@ -67,6 +74,8 @@ type Options struct {
 	DisableCoalescing bool
 	// Tracer records transactions and statements; nil records none.
 	Tracer *tracing.Tracer
+	// Log is the logger of failovers in a database cluster; nil means none.
+	Log *slog.Logger
 }
 
 // Open connects to a database. It does not migrate the database: see Migrate and
@@ -109,8 +118,9 @@ func (o options) tracing(system string) tracing.Database {
 // options holds the options for opening a database.
 type options struct {
 	Options
-	timeout time.Duration // statement timeout of a database server; 0 means none
-	pragmas []string      // for SQLite, as name(value)
+	timeout  time.Duration // statement timeout of a database server; 0 means none
+	isPinned bool          // see cluster.Config
+	pragmas  []string      // for SQLite, as name(value)
 }
 
 func open(ctx context.Context, url URL, o options) (*Store, error) {
@@ -127,11 +137,22 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
-	if err := s.Ping(ctx); err != nil {
+	if err := s.firstPing(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
 	return s, nil
+}
+
+// firstPing checks that the database is reachable. It waits for a cluster that chooses a
+// primary at that moment.
+func (s *Store) firstPing(ctx context.Context) error {
+	for deadline := time.Now().Add(electionTime); ; {
+		err := s.Ping(ctx)
+		if !errors.Is(err, ErrNoPrimary) || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced tracing.Database) *Store {
@@ -180,8 +201,20 @@ func (s *Store) Tracer() *tracing.Tracer { return s.tracing.Tracer }
 // Ping checks that the database is reachable.
 func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }
 
+// Primary returns the host:port of the primary of a database cluster; empty if there is
+// none, or no cluster.
+func (s *Store) Primary() string {
+	if s.cluster == nil {
+		return ""
+	}
+	return s.cluster.Primary()
+}
+
 // Close closes all connections.
 func (s *Store) Close() {
+	if s.cluster != nil {
+		s.cluster.Close()
+	}
 	_ = s.readDB.Close()
 	if s.writeDB != s.readDB {
 		_ = s.writeDB.Close()
@@ -193,6 +226,9 @@ func (s *Store) Register(r prometheus.Registerer) {
 	r.MustRegister(s.retries, s.full, s.joined, collectors.NewDBStatsCollector(s.readDB, "read"))
 	s.reader.Register(r)
 	s.ChangeQueues.Register(r)
+	if s.cluster != nil {
+		s.cluster.Register(r)
+	}
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))
 	}

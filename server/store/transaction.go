@@ -10,6 +10,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -20,6 +21,9 @@ var ErrUnavailable = errors.New("the store is unavailable")
 // ErrFull marks the error of a database that has no room left, such as a full disk. An
 // error that wraps ErrFull also wraps ErrUnavailable.
 var ErrFull = errors.New("the store is full")
+
+// ErrNoPrimary is the error of a database cluster without a member that may be written to.
+var ErrNoPrimary = cluster.ErrNoPrimary
 
 // ErrCommitted is the error that the body of Write returns when it finds that an earlier
 // attempt, whose commit had an unknown outcome, did commit.
@@ -41,6 +45,9 @@ const (
 	firstRetryDelay = 5 * time.Millisecond
 	maxRetryDelay   = 500 * time.Millisecond
 	maxRetryTime    = 5 * time.Second
+	// maxUnknownTime is maxRetryTime for a transaction whose COMMIT had an unknown outcome in
+	// a cluster: the next primary knows the outcome.
+	maxUnknownTime = 15 * time.Second
 )
 
 // Attempt informs the body of Write about earlier attempts.
@@ -74,6 +81,7 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
 	attempt := Attempt{IsFirst: true}
+	end := time.Now().Add(maxRetryTime)
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		unknown, err := run(attempt)
 		attempt.IsFirst = false
@@ -97,19 +105,36 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 		if cause == "" || ctx.Err() != nil {
 			return struct{}{}, backoff.Permanent(err)
 		}
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		if time.Now().After(end) && !s.awaitsPrimary(attempt) {
+			return struct{}{}, backoff.Permanent(err)
+		}
 		s.retries.WithLabelValues(cause).Inc()
-		return struct{}{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}, backoff.WithBackOff(delays), backoff.WithMaxElapsedTime(maxRetryTime))
+		return struct{}{}, err
+	}, backoff.WithBackOff(delays), backoff.WithMaxElapsedTime(maxUnknownTime))
 	return err
 }
+
+// awaitsPrimary reports whether only the next primary of a cluster can tell what became of
+// an attempt.
+func (s *Store) awaitsPrimary(a Attempt) bool { return s.cluster != nil && a.Unknown }
 
 // retryCause returns the reason to retry a transaction that failed; empty if it must not be
 // retried.
 func (s *Store) retryCause(err error) string {
+	s.doubtPrimary(err)
 	if errors.Is(err, errAborted) {
 		return "shared"
 	}
 	return s.dialect.retryCause(err)
+}
+
+// doubtPrimary has the members of a cluster probed at once after an error that a failover
+// causes.
+func (s *Store) doubtPrimary(err error) {
+	if s.cluster != nil && s.dialect.isFailover(err) {
+		s.cluster.Doubt()
+	}
 }
 
 // WriteAtOnce executes a statement that is a transaction of its own, and returns how many
@@ -255,6 +280,7 @@ func (s *Store) Classify(err error) error {
 		s.full.Inc()
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFull, err)
 	case s.dialect.retryCause(err) != "":
+		s.doubtPrimary(err)
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

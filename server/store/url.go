@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,8 @@ import (
 type URL struct {
 	// Path is the SQLite file; empty for a MySQL-protocol database.
 	Path string
-	// Host is the host:port of the MySQL-protocol server.
+	// Host is the host:port of the MySQL-protocol server, or of each member of a cluster,
+	// separated by commas.
 	Host string
 	// User and Password are the account on the server.
 	User, Password string
@@ -28,10 +30,15 @@ type URL struct {
 	TLSCert, TLSKey string
 }
 
-const urlForms = "sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true"
+const (
+	urlForms = "sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true"
+	// maxHosts is the maximum number of members of a cluster.
+	maxHosts = 16
+)
 
-// ParseURL parses `sqlite:FILE` and `mysql://user:password@host:3306/name?tls=true`.
-// Its errors never contain the password.
+// ParseURL parses `sqlite:FILE` and `mysql://user:password@host:3306/name?tls=true`. Several
+// hosts, separated by commas, are the members of a cluster. Its errors never contain the
+// password.
 func ParseURL(text string) (URL, error) {
 	if path, ok := strings.CutPrefix(text, "sqlite:"); ok {
 		if path == "" {
@@ -45,15 +52,29 @@ func ParseURL(text string) (URL, error) {
 	if !strings.HasPrefix(text, "mysql://") {
 		return URL{}, errors.New("must be " + urlForms)
 	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return URL{}, errors.New("is not a well-formed URL; use " + urlForms)
+	hosts, texts := splitHosts(text)
+	if len(texts) > maxHosts {
+		return URL{}, fmt.Errorf("names %d hosts; at most %d are allowed", len(texts), maxHosts)
 	}
-	parsed := URL{Host: u.Host, User: u.User.Username(), Name: strings.TrimPrefix(u.Path, "/"), TLS: "false"}
+	var u *url.URL
+	for i, text := range texts {
+		var err error
+		if u, err = url.Parse(text); err != nil {
+			return URL{}, errors.New("is not a well-formed URL; use " + urlForms)
+		}
+		if u.Hostname() == "" && len(texts) > 1 {
+			return URL{}, errors.New("has an empty host between commas; use mysql://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME")
+		}
+		hosts[i] = u.Host
+		if u.Port() == "" {
+			hosts[i] = net.JoinHostPort(u.Hostname(), "3306")
+		}
+		if slices.Contains(hosts[:i], hosts[i]) {
+			return URL{}, fmt.Errorf("names the host %s twice", hosts[i])
+		}
+	}
+	parsed := URL{Host: strings.Join(hosts, ","), User: u.User.Username(), Name: strings.TrimPrefix(u.Path, "/"), TLS: "false"}
 	parsed.Password, _ = u.User.Password()
-	if u.Port() == "" {
-		parsed.Host = net.JoinHostPort(u.Hostname(), "3306")
-	}
 	if u.Hostname() == "" || parsed.Name == "" || strings.Contains(parsed.Name, "/") {
 		return URL{}, errors.New("needs a host and a database name; use " + urlForms)
 	}
@@ -62,6 +83,27 @@ func ParseURL(text string) (URL, error) {
 	}
 	return parsed, nil
 }
+
+// splitHosts returns the URL of each host in a URL with hosts that are separated by commas,
+// and room for the hosts.
+func splitHosts(text string) (hosts, texts []string) {
+	const scheme = "mysql://"
+	end := len(text)
+	if i := strings.IndexAny(text[len(scheme):], "/?#"); i >= 0 {
+		end = len(scheme) + i
+	}
+	start := len(scheme)
+	if i := strings.LastIndex(text[start:end], "@"); i >= 0 {
+		start += i + 1
+	}
+	for host := range strings.SplitSeq(text[start:end], ",") {
+		texts = append(texts, text[:start]+host+text[end:])
+	}
+	return make([]string, len(texts)), texts
+}
+
+// Hosts returns the members of the cluster as host:port; one for a single server.
+func (u URL) Hosts() []string { return strings.Split(u.Host, ",") }
 
 // setOptions sets the fields for the options in a query.
 func (u *URL) setOptions(query url.Values) error {

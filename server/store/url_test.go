@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,9 @@ func TestParseURL(t *testing.T) {
 		},
 		"mysql://u@db/name?tls=true&tls-ca=/etc/ca.pem&tls-cert=c.pem&tls-key=k%20y.pem": {
 			Host: "db:3306", User: "u", Name: "name", TLS: "true", TLSCA: "/etc/ca.pem", TLSCert: "c.pem", TLSKey: "k y.pem",
+		},
+		"mysql://u:p,q@a:3307,b,[::1]:3308,[fe80::2]/name?tls=true": {
+			Host: "a:3307,b:3306,[::1]:3308,[fe80::2]:3306", User: "u", Password: "p,q", Name: "name", TLS: "true",
 		},
 		"mysql://u@[::1]/name?tls=skip-verify": {Host: "[::1]:3306", User: "u", Name: "name", TLS: "skip-verify"},
 	} {
@@ -39,10 +43,17 @@ func TestParseURLReportsErrors(t *testing.T) {
 		"mysql://u:secret@db/n?charset=x": `unknown option "charset"`,
 		"mysql://u:secret@db/n?tls=maybe": `tls="maybe"; allowed are true`,
 		"mysql://u:secret@db/n?tls-ca=x":  "tls-ca and tls-cert need tls=true",
-		"mysql://u:secret@db/n?tls=skip-verify&tls-ca=x": "has tls=skip-verify; tls-ca and tls-cert need tls=true",
-		"mysql://u:secret@db/n?tls=true&tls-cert=x":      "a client certificate needs both",
-		"mysql://u:secret@db/n?tls=true&tls-key=x":       "a client certificate needs both",
-		"mysql://u:secret%zz@db/n":                       "not a well-formed URL",
+		"mysql://u:secret@db/n?tls=skip-verify&tls-ca=x":       "has tls=skip-verify; tls-ca and tls-cert need tls=true",
+		"mysql://u:secret@db/n?tls=true&tls-cert=x":            "a client certificate needs both",
+		"mysql://u:secret@db/n?tls=true&tls-key=x":             "a client certificate needs both",
+		"mysql://u:secret%zz@db/n":                             "not a well-formed URL",
+		"mysql://u:secret@a,,b/n":                              "an empty host between commas",
+		"mysql://u:secret@a,b,/n":                              "an empty host between commas",
+		"mysql://u:secret@a,:3306/n":                           "an empty host between commas",
+		"mysql://u:secret@a,b,a:3306/n":                        "names the host a:3306 twice",
+		"mysql://u:secret@a,b:x/n":                             "not a well-formed URL",
+		"mysql://u:secret@a,b":                                 "needs a host and a database name",
+		"mysql://u:secret@" + strings.Repeat("a,", 16) + "b/n": "names 17 hosts; at most 16",
 	} {
 		_, err := store.ParseURL(text)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -61,7 +72,18 @@ func TestURLStringOmitsCredentials(t *testing.T) {
 	}
 }
 
+func TestURLOfClusterHasEveryHost(t *testing.T) {
+	url, err := store.ParseURL("mysql://root:secret@a,[::1]:3307/moderato")
+	if got, want := url.String(), "mysql://a:3306,[::1]:3307/moderato"; err != nil || got != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+	if got, want := url.Hosts(), []string{"a:3306", "[::1]:3307"}; !slices.Equal(got, want) {
+		t.Errorf("got the hosts %q, want %q", got, want)
+	}
+}
+
 func FuzzParseURL(f *testing.F) {
+	f.Add("mysql://u:p@a,[::1]:3307/name")
 	f.Add("sqlite:moderato.db")
 	f.Add("mysql://u:p@db:3307/name?tls=true")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -86,7 +86,11 @@ func DBText(url store.URL) string {
 	if url.Path != "" {
 		return "sqlite:" + url.Path
 	}
-	return "mysql://" + url.User + "@" + url.Host + "/" + url.Name
+	account := url.User
+	if url.Password != "" {
+		account += ":" + url.Password
+	}
+	return "mysql://" + account + "@" + url.Host + "/" + url.Name
 }
 
 // Line holds some fields of a line of a server's log.
