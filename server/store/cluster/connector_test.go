@@ -165,6 +165,28 @@ func TestSlowPrimaryStays(t *testing.T) {
 	})
 }
 
+// TestSilentPrimaryIsLeftWhenItsGroupDoesNotReachIt has a partitioned primary that leaves
+// probes without an answer, which alone would be forgiven.
+func TestSilentPrimaryIsLeftWhenItsGroupDoesNotReachIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := inGroup("ONLINE PRIMARY 1", "ONLINE SECONDARY 2", "ONLINE SECONDARY 3")
+		b := inGroup("ONLINE SECONDARY 2", "ONLINE PRIMARY 1", "ONLINE SECONDARY 3")
+		c := connect(t, nil, a, b)
+		time.Sleep(time.Second)
+		if c.Primary() != "a:1" {
+			t.Fatalf("the primary is %q", c.Primary())
+		}
+		a.set(func(f *fake) { f.isSilent = true })
+		b.set(func(f *fake) {
+			f.members = inGroup("ONLINE SECONDARY 2", "UNREACHABLE PRIMARY 1", "ONLINE SECONDARY 3").members
+		})
+		time.Sleep(1100 * time.Millisecond) // a round, and the time to settle
+		if got := c.Primary(); got != "" {
+			t.Errorf("the primary is still %s", got)
+		}
+	})
+}
+
 // TestReturnedPrimaryIsIgnored has a former primary that was suspended, and still believes
 // to be the primary, beside the new one. Galera has the opposite rule: all servers must
 // choose the same node.

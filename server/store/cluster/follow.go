@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -35,6 +36,7 @@ const (
 type member struct {
 	host      string
 	connector driver.Connector
+	id        string // in its replication group, of the last answer; Connector.mu guards it
 
 	mu   sync.Mutex  // held during a probe
 	conn driver.Conn // of the last probe; nil if it failed
@@ -163,7 +165,7 @@ func (c *Connector) probeAll(ctx context.Context) []answer {
 		select {
 		case r := <-results:
 			answers[r.at] = r.answer
-			if r.isWritable() && settled == nil {
+			if settled == nil && (r.isWritable() || c.reportsUnreachable(r.answer)) {
 				settled = time.After(settleTime)
 			}
 		case <-settled:
@@ -194,12 +196,21 @@ func (c *Connector) conclude(answers []answer) {
 	c.turnTo(m)
 }
 
+// reportsUnreachable reports whether the majority of a group does not reach the primary.
+func (c *Connector) reportsUnreachable(a answer) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current != nil && slices.Contains(a.unreachable, c.current.id)
+}
+
 // distrustUnreachable gives up a primary that the majority of its group does not reach. A
-// partitioned primary may notice that later than the others, which then elect a new one.
+// partitioned primary may notice that later than the others, which then elect a new one, and
+// leave probes without an answer meanwhile.
 func (c *Connector) distrustUnreachable(answers []answer) {
-	for i := range answers {
+	for i, m := range c.members {
+		m.id = cmp.Or(answers[i].id, m.id)
 		for j, other := range answers {
-			if answers[i].isWritable() && slices.Contains(other.unreachable, answers[i].id) {
+			if answers[i].problem == "" && slices.Contains(other.unreachable, m.id) {
 				answers[i].problem = "is unreachable for " + c.members[j].host
 			}
 		}
