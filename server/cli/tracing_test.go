@@ -22,10 +22,7 @@ func TestDocumentedTracingSettings(t *testing.T) {
 		t.Fatalf("the commands are %s", commands)
 	}
 	commands = strings.Replace(commands, documented, strings.TrimSuffix(collector.URL, "/v1/traces"), 1)
-	env := []string{"OTEL_BSP_SCHEDULE_DELAY=5"}
-	for _, variable := range regexp.MustCompile(`OTEL_\S+`).FindAllString(commands, -1) {
-		env = append(env, variable)
-	}
+	env := append([]string{"OTEL_BSP_SCHEDULE_DELAY=5"}, regexp.MustCompile(`OTEL_\S+`).FindAllString(commands, -1)...)
 	s := process.ServeWith(t, storetest.SQLite(t), env)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.REST+"/v1/moderation/moderators", http.NoBody)
 	if err != nil {

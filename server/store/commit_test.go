@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"testing"
 	"time"
@@ -43,6 +44,23 @@ func TestCommitEndsAtDeadline(t *testing.T) {
 			if took > patience+servertest.Slack {
 				t.Errorf("%s: it took %s, with a deadline of %s", name, took, patience)
 			}
+		}
+	})
+}
+
+// TestBrokenConnectionAtDeadlineIsUnavailable has a connection break when there is no time left
+// to retry.
+func TestBrokenConnectionAtDeadlineIsUnavailable(t *testing.T) {
+	storetest.OneServer(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		s := open(t, url)
+		ctx, cancel := context.WithCancel(t.Context())
+		err := s.Write(ctx, func(context.Context, *ent.Tx, store.Attempt) error {
+			cancel()
+			return driver.ErrBadConn
+		})
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("got %v, want an error of the database", err)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err 
 		if ctx.Err() != nil && errors.Is(err, errAborted) {
 			err = ctx.Err()
 		}
-		if unknown && ctx.Err() != nil { // no time is left to find out
+		if cause != "" && ctx.Err() != nil { // no time is left to find out, or to retry
 			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		if cause == "" || ctx.Err() != nil {
