@@ -3,6 +3,7 @@ package changequeue_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ type scene struct {
 	*testing.T
 	queues  *changequeue.Queues
 	channel uid.ID
+	mu      sync.Mutex
 	done    []func() // the done functions of running changes, in order of acquisition
 	order   []string // their names
 	cancel  context.CancelFunc
@@ -38,6 +40,8 @@ func (s *scene) enqueue(name string, p fair.Priority) { s.enqueueWith(name, p, s
 func (s *scene) enqueueWith(name string, p fair.Priority, acquire func(context.Context, uid.ID) (*changequeue.Turn, error)) {
 	go func() {
 		turn, err := acquire(fair.WithPriority(s.ctx, p), s.channel)
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if err != nil {
 			s.order = append(s.order, name+": "+err.Error())
 			return
@@ -50,21 +54,31 @@ func (s *scene) enqueueWith(name string, p fair.Priority, acquire func(context.C
 
 // finish ends the change that has run the longest.
 func (s *scene) finish() {
+	s.mu.Lock()
 	done := s.done[0]
 	s.done = s.done[1:]
+	s.mu.Unlock()
 	done()
 	synctest.Wait()
 }
 
 // finishAll ends all changes, including those that start meanwhile.
 func (s *scene) finishAll() {
-	for len(s.done) > 0 {
+	for s.isRunning() {
 		s.finish()
 	}
 }
 
+func (s *scene) isRunning() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.done) > 0
+}
+
 func (s *scene) want(names ...string) {
 	s.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !slices.Equal(s.order, names) {
 		s.Errorf("got %v, want %v", s.order, names)
 	}

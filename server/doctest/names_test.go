@@ -15,7 +15,7 @@ import (
 func source(t *testing.T, tests bool) string {
 	t.Helper()
 	var all strings.Builder
-	for _, dir := range []string{"gateway", "server"} {
+	for _, dir := range []string{"gateway", "server", "experiments"} {
 		err := filepath.WalkDir(filepath.Join(doctest.Root(t), dir), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") != tests {
 				return err
@@ -33,7 +33,7 @@ func source(t *testing.T, tests bool) string {
 
 func TestDocumentedTestsExist(t *testing.T) {
 	tests := source(t, true)
-	for _, path := range []string{"SECURITY.md", "docs/architecture.md", "docs/decisions.md"} {
+	for _, path := range []string{"SECURITY.md", "docs/architecture.md", "docs/decisions.md", "docs/reliability.md"} {
 		for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(doctest.Read(t, path), -1) {
 			if !strings.Contains(tests, "func "+name[1]+"(") {
 				t.Errorf("%s names %s, which is no test", path, name[1])
