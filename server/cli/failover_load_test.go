@@ -31,7 +31,8 @@ const (
 	burstTime     = 30 * time.Millisecond
 )
 
-// loadChannels is the number of channels, so that few writes wait for another one.
+// loadChannels is the number of channels. It is large enough that few writes wait for
+// another write of their channel.
 const loadChannels = 10
 
 // write is a ban or mute of a user, and what became of it. No user gets a second one.
@@ -164,8 +165,8 @@ func (l *failoverLoad) readBack(w *write, at int) {
 	}
 }
 
-// resumedAfter waits for an acknowledged write that was sent after a fault through each
-// server, and returns how long after the fault the last of the first ones was acknowledged.
+// resumedAfter waits until each server has acknowledged a write that was sent after a fault,
+// and returns how long after the fault the last server did so.
 func (l *failoverLoad) resumedAfter(t *testing.T, fault time.Time, limit time.Duration) time.Duration {
 	t.Helper()
 	for deadline := fault.Add(limit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
