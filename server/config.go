@@ -46,6 +46,9 @@ type Config struct {
 	// MaxWait is the longest time that a request may wait for a channel or a connection;
 	// 0 means DefaultMaxWait.
 	MaxWait time.Duration
+	// SweepWait is how long the commit of a sweep waits for the end of the sweep; 0 means
+	// moderation.DefaultCommitWait.
+	SweepWait time.Duration
 	// Streams bounds the number of concurrent event streams.
 	Streams watch.StreamLimits
 	// Sockets bounds the Socket.IO connections without a subscription.

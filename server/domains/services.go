@@ -1,6 +1,9 @@
 package domains
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/activity"
 	"github.com/moderato-live/moderato/server/audience"
@@ -37,6 +40,9 @@ type Options struct {
 	Lists *paging.Lists
 	// Lifetimes holds the lifetimes of tokens whose issuer specifies none.
 	Lifetimes authn.Lifetimes
+	// SweepWait is how long the commit of a sweep waits for the end of the sweep; 0 means
+	// moderation.DefaultCommitWait.
+	SweepWait time.Duration
 	// Live delivers the messages of chat to listeners; nil for tests without listeners.
 	Live *live.Hub
 }
@@ -53,7 +59,7 @@ func NewServices(s *store.Store, o Options) *Services {
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists},
 		Livestream: &livestream.Service{Store: s},
-		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: moderation.NewSweeps(), Afterglows: afterglows},
+		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: moderation.NewSweeps(), Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait)},
 	}
 	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
 	return all

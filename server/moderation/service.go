@@ -4,6 +4,7 @@ package moderation
 
 import (
 	"runtime"
+	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fair"
@@ -24,6 +25,8 @@ type Service struct {
 	Sweeps *fair.Gate
 	// Afterglows learns of afterglows that begin; nil in tests without them.
 	Afterglows *Afterglows
+	// CommitWait is how long CommitSweep waits for the end of the sweep.
+	CommitWait time.Duration
 }
 
 // NewSweeps returns the gate for previews of sweeps, which leaves at least half of the

@@ -24,8 +24,8 @@ const (
 )
 
 const (
-	// commitWait is how long a call waits for the end of a sweep.
-	commitWait = 10 * time.Second
+	// DefaultCommitWait is how long a call waits for the end of a sweep.
+	DefaultCommitWait = 10 * time.Second
 	// continueAfter is how long the other servers wait for the next transaction of a sweep
 	// before they continue it.
 	continueAfter = 3 * time.Second
@@ -71,7 +71,7 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 		// If it fails, the next regular refresh finds the afterglow.
 		_ = s.Afterglows.Refresh(plain)
 	}
-	bounded, cancel := context.WithTimeout(plain, commitWait)
+	bounded, cancel := context.WithTimeout(plain, s.CommitWait)
 	defer cancel()
 	// Whatever goes wrong from here on, the sweep is recorded and any server completes it.
 	_ = completeSweep(bounded, s.Store, r.channelID, r.id)

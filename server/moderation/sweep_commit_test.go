@@ -164,6 +164,35 @@ func TestSweepIsCompletedByAnotherServer(t *testing.T) {
 	})
 }
 
+// TestCommitOfSlowSweepReturnsInProgress holds the transaction that bans back for longer than
+// the commit waits. A repeated commit reports the same batch, and its end.
+func TestCommitOfSlowSweepReturnsInProgress(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		gate := &storetest.Gate{}
+		config := servertest.Config(url)
+		config.DBLayer, config.SweepWait = gate.Layer(), time.Second
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		raider := d.raid(1, "free sub")[0]
+		token := d.mustPreview().GetSweepToken()
+		gate.Shut("FROM `sweep_chunks` WHERE `sweep_chunks`.`sweep_id` =")
+		first := d.mustCommit(token)
+		if first.GetStatus() != "IN_PROGRESS" || first.GetCounts().GetBanned() != 0 || d.standing(raider).GetIsBanned() {
+			t.Errorf("after the wait: %v", first)
+		}
+		gate.Open()
+		last := d.mustCommit(token)
+		if last.GetStatus() != "COMPLETE" || last.GetBatchId() != first.GetBatchId() || last.GetCounts().GetBanned() != 1 {
+			t.Errorf("the end is %v", last)
+		}
+		if !d.standing(raider).GetIsBanned() {
+			t.Error("the user is not banned")
+		}
+		d.wantSound()
+	})
+}
+
 // TestSweepSurvivesLostCommit loses the connection in the COMMIT of the preview, and of each
 // transaction of the commit.
 func TestSweepSurvivesLostCommit(t *testing.T) {
