@@ -41,7 +41,10 @@ func BackUp(ctx context.Context, from URL, file string, copied func()) error {
 	if err := os.Link(partial.Name(), file); err != nil {
 		return err
 	}
-	return syncDirectory(filepath.Dir(file))
+	if err := syncDirectory(filepath.Dir(file)); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return nil
 }
 
 // copyDatabase copies a database into an empty file.

@@ -29,7 +29,7 @@ const (
 	// balancer and failovers take effect.
 	connectionLifetime = 5 * time.Minute
 	// statementTimeout bounds a statement on the server, where it would otherwise
-	// continue after its client has disconnected.
+	// continue after its client has disconnected. MySQL bounds only reads.
 	statementTimeout = 30 * time.Second
 	lockWaitTimeout  = 5 * time.Second
 )

@@ -171,13 +171,12 @@ func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, b body) er
 		if _, err := tx.ExecContext(ctx, begin); err != nil {
 			return fmt.Errorf("bound the transaction: %w", err)
 		}
-		if err := b(ctx, tx, attempt); err != nil {
-			return err
+		err := b(ctx, tx, attempt)
+		// Also after an error, because the setting is the connection's.
+		if _, failed := tx.ExecContext(ctx, end); failed != nil && err == nil {
+			return fmt.Errorf("bound the transaction: %w", failed)
 		}
-		if _, err := tx.ExecContext(ctx, end); err != nil {
-			return fmt.Errorf("bound the transaction: %w", err)
-		}
-		return nil
+		return err
 	})
 }
 

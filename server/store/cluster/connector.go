@@ -55,6 +55,7 @@ type Connector struct {
 	last    string        // the host of the last primary
 	problem error         // why there is no primary
 	misses  int           // rounds in which the primary did not answer
+	split   []int         // the members that were writable at the same time, until all but one are not
 	round   chan struct{} // closed at the end of the round of probes under way
 }
 
@@ -63,11 +64,16 @@ type primary struct {
 	*member
 
 	ended   atomic.Bool
+	over    context.Context // ends when ended becomes true
+	stop    context.CancelFunc
 	mu      sync.Mutex
 	sockets map[net.Conn]bool
 }
 
-func newPrimary(m *member) *primary { return &primary{member: m, sockets: map[net.Conn]bool{}} }
+func newPrimary(m *member) *primary {
+	over, stop := context.WithCancel(context.Background())
+	return &primary{member: m, over: over, stop: stop, sockets: map[net.Conn]bool{}}
+}
 
 // New returns a Connector, which probes the members until Close.
 func New(config Config) (*Connector, error) {
@@ -168,22 +174,34 @@ func (c *Connector) nextRound(ctx context.Context) error {
 	}
 }
 
-// open opens a connection to a member, and checks that the member is the primary.
+// open opens a connection to a member, and checks that the member is the primary. It fails
+// as soon as the member no longer is the primary: a member that hangs would never answer.
 func (c *Connector) open(ctx context.Context, p *primary) (driver.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.over, cancel)()
 	var socket net.Conn
 	inner, err := p.connector.Connect(context.WithValue(ctx, dialedKey{}, &socket))
 	if err != nil {
-		return nil, err
+		return nil, p.explain(err)
 	}
 	opened, err := c.prepare(ctx, p, inner)
 	if err == nil && !p.keep(socket) {
-		err = fmt.Errorf("%w: %s was it until now", ErrNoPrimary, p.host)
+		err = context.Canceled
 	}
 	if err != nil {
 		_ = inner.Close()
-		return nil, err
+		return nil, p.explain(err)
 	}
 	return &conn{connection: opened, primary: p, socket: socket}, nil
+}
+
+// explain returns the error of a connection that was being opened.
+func (p *primary) explain(err error) error {
+	if p.ended.Load() {
+		return fmt.Errorf("%w: %s was it until now", ErrNoPrimary, p.host)
+	}
+	return err
 }
 
 // prepare checks that a connection leads to the primary, and begins its session.
@@ -231,12 +249,13 @@ func (p *primary) forget(socket net.Conn) {
 	delete(p.sockets, socket)
 }
 
-// end ends the connections to a former primary. Statements under way fail at once: a member
-// that is unreachable would never answer them.
+// end ends the connections to a former primary, also those being opened. Statements under
+// way fail at once: a member that is unreachable would never answer them.
 func (p *primary) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended.Store(true)
+	p.stop()
 	for socket := range p.sockets {
 		_ = socket.Close()
 	}

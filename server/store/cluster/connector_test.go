@@ -217,6 +217,45 @@ func TestReturnedPrimaryIsIgnored(t *testing.T) {
 	}
 }
 
+// TestSplitIsRemembered has two members that were writable at the same time. A slow answer of
+// one of them does not make the other one the primary.
+func TestSplitIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stale, current := standalone("OFF"), standalone("OFF")
+		c := connect(t, nil, stale, current)
+		time.Sleep(time.Second)
+		current.set(func(f *fake) { f.isSilent = true })
+		time.Sleep(10 * time.Second)
+		if got := c.Primary(); got != "" {
+			t.Errorf("while one does not answer, the primary is %s", got)
+		}
+		current.set(func(f *fake) { f.isSilent = false })
+		time.Sleep(5 * time.Second)
+		if got := c.Primary(); got != "" {
+			t.Errorf("while both are writable, the primary is %s", got)
+		}
+		stale.set(func(f *fake) { f.variables["read_only"] = "ON" })
+		time.Sleep(time.Second)
+		if got := c.Primary(); got != "b:1" {
+			t.Errorf("after the other was made read-only, the primary is %q", got)
+		}
+	})
+}
+
+// TestConnectingToFormerPrimaryEnds has a primary hang while a connection to it is opened.
+func TestConnectingToFormerPrimaryEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := standalone("OFF")
+		c := connect(t, nil, a, standalone("ON"))
+		time.Sleep(time.Second)
+		a.set(func(f *fake) { f.isSilent = true })
+		began := time.Now()
+		if _, err := c.Connect(t.Context()); !errors.Is(err, cluster.ErrNoPrimary) || time.Since(began) > 15*time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+	})
+}
+
 // TestSessionWaitsForEarlierTransactions checks that a session on a new primary sees what
 // the former one has acknowledged.
 func TestSessionWaitsForEarlierTransactions(t *testing.T) {

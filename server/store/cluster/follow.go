@@ -231,8 +231,13 @@ func (c *Connector) elect(answers []answer) (int, error) {
 		}
 	}
 	if len(writable) > 1 && isSplit {
+		c.split = writable
 		return 0, fmt.Errorf("%w alone: %s are writable; make all but one read-only", ErrNoPrimary, c.hosts(writable))
 	}
+	if i := slices.IndexFunc(c.split, func(i int) bool { return !answers[i].isWritable() && !answers[i].isRefusal() }); i >= 0 {
+		return 0, fmt.Errorf("%w alone: %s were writable, and %s does not answer; make all but one read-only", ErrNoPrimary, c.hosts(c.split), c.members[c.split[i]].host)
+	}
+	c.split = nil
 	if present >= 0 {
 		a := answers[present]
 		switch {

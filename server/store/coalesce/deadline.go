@@ -61,6 +61,23 @@ func (t *boundedTx) Commit() error {
 	return t.Tx.Commit()
 }
 
+// maxRollback is how long a ROLLBACK may take beyond the deadline of its transaction.
+const maxRollback = time.Second
+
+// Rollback ends soon after the deadline. The server rolls back when the connection is closed.
+func (t *boundedTx) Rollback() error {
+	t.conn.endAt(later(t.deadline, time.Now().Add(maxRollback)))
+	defer t.conn.endAt(time.Time{})
+	return t.Tx.Rollback()
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // CheckNamedValue lets the driver convert an argument.
 func (c *boundedConn) CheckNamedValue(v *driver.NamedValue) error {
 	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
