@@ -189,7 +189,7 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 
 // checkCommitted returns store.ErrCommitted if events of this operation exist. They can
 // only follow the events that the channel had before the first attempt. An operation
-// that emits no events changes nothing, so it may run again.
+// that emits no events may run again: it must only set values, or change nothing.
 func (c *Change) checkCommitted(ctx context.Context, before int64) error {
 	var count int
 	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND sequence > ? AND operation_id = ?",

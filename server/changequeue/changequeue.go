@@ -237,7 +237,7 @@ func (qs *Queues) leave(t *Turn) {
 	}
 }
 
-// hasUrgent reports whether short changes of moderators wait for a queue.
+// hasUrgent reports whether short changes of moderators wait for a queue or hold its turn.
 func (qs *Queues) hasUrgent(q *queue) bool {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()

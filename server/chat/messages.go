@@ -4,8 +4,8 @@
 // as they were when the sender's standing was read. A ban or mute raises the sender's
 // generation to a new number, and clearing the chat the channel's. Either immediately hides
 // all earlier messages, however many there are, including a message that is being posted
-// at that moment. A message that is hidden stays hidden, unless a batch of bans hid it that
-// is undone. The Purger removes the rows later.
+// at that moment. A message that is hidden stays hidden, unless what hid it is undone: a batch
+// of bans, or the bans and mutes of a moderator. The Purger removes the rows later.
 package chat
 
 import (
@@ -152,47 +152,59 @@ type Admission struct {
 // unchanged. In the transaction, Post assigns the message that exists then to stored.
 func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admission Admission) (isNew bool, err error) {
 	*stored = m
-	isStored, maybeStored, err := postAtOnce(ctx, s, st, m, admission)
-	if err == nil && !isStored {
-		err = s.WriteShared(ctx, nil, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
-			if err := admission.In(ctx, tx); err != nil {
-				return err
-			}
-			*stored, isNew = m, true
-			err := tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-				SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
-				Exec(ctx)
-			if !s.IsDuplicate(err) {
-				return err
-			}
-			earlier, err := tx.Message.Get(ctx, m.ID)
-			if err != nil {
-				return err
-			}
-			if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
-				return ErrIDTaken
-			}
-			stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
-			// It may be this very message, if an earlier attempt succeeded.
-			isNew = (attempt.Unknown || maybeStored) && earlier.SentAt == m.SentAt
-			return nil
-		})
-	}
+	query, args := insertOnce(ctx, st, m, admission)
+	rows, err := s.WriteAtOnce(ctx, query, args, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
+		*stored, isNew, err = postIn(ctx, s, tx, st, m, attempt, admission)
+		return err
+	})
 	if err != nil {
 		return false, fmt.Errorf("post message: %w", err)
 	}
-	return isNew || isStored, nil
+	return isNew || rows == 1, nil
 }
 
-// postAtOnce stores a new message by one statement, if it can: see store.WriteAtOnce.
-func postAtOnce(ctx context.Context, s *store.Store, st *Standing, m Message, admission Admission) (isStored, maybeStored bool, err error) {
+// insertOnce returns the statement that stores a new message if the caller may post it;
+// empty if one statement cannot decide that.
+func insertOnce(ctx context.Context, st *Standing, m Message, admission Admission) (query string, args []any) {
 	if admission.From == nil {
-		return false, false, nil
+		return "", nil
 	}
-	from, args := admission.From(ctx)
-	rows, maybeStored, err := s.WriteAtOnce(ctx, "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? "+from,
-		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, args...))
-	return rows == 1, maybeStored, err
+	from, fromArgs := admission.From(ctx)
+	return "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? " + from,
+		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, fromArgs...)
+}
+
+// postIn is Post in a transaction.
+func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Message, attempt store.Attempt, admission Admission) (stored Message, isNew bool, err error) {
+	if attempt.Unknown {
+		// The caller's right may have ended since the attempt that stored the message.
+		switch earlier, err := tx.Message.Get(ctx, m.ID); {
+		case err == nil && earlier.ChannelID == m.ChannelID && earlier.UserID == m.UserID && earlier.SentAt == m.SentAt:
+			return m, true, nil
+		case err != nil && !ent.IsNotFound(err):
+			return m, false, err
+		}
+	}
+	if err := admission.In(ctx, tx); err != nil {
+		return m, false, err
+	}
+	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+		SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
+		Exec(ctx)
+	if !s.IsDuplicate(err) {
+		return m, err == nil, err
+	}
+	earlier, err := tx.Message.Get(ctx, m.ID)
+	if err != nil {
+		return m, false, err
+	}
+	if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
+		return m, false, ErrIDTaken
+	}
+	// It may be this very message, if the earlier attempt was still under way.
+	isNew = attempt.Unknown && earlier.SentAt == m.SentAt
+	m.Text, m.SentAt = earlier.Text, earlier.SentAt
+	return m, isNew, nil
 }
 
 // Import stores a message from elsewhere as it was sent. A message from before the latest

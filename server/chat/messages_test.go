@@ -271,7 +271,8 @@ func TestPostWithExistingIDStoresNothing(t *testing.T) {
 }
 
 // TestPostSurvivesLostCommit loses the connection in COMMIT, or in the statement that is a
-// transaction of its own. The message is stored once, and is new for its listeners.
+// transaction of its own. The message is stored once, and is new for its listeners, also if
+// the right of its caller has ended since.
 func TestPostSurvivesLostCommit(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
@@ -282,9 +283,16 @@ func TestPostSurvivesLostCommit(t *testing.T) {
 		}
 		t.Cleanup(s.Close)
 		servertest.Import(t, s, servertest.World()...)
-		admission := chat.Admission{In: anyone, From: func(context.Context) (string, []any) {
-			return "FROM users WHERE id = ?", []any{servertest.Viewer}
-		}}
+		var m chat.Message
+		admission := chat.Admission{
+			From: func(context.Context) (string, []any) { return "FROM users WHERE id = ?", []any{servertest.Viewer} },
+			In: func(ctx context.Context, tx *ent.Tx) error {
+				if isStored, err := tx.Message.Query().Where(message.ID(m.ID)).Exist(ctx); isStored || err != nil {
+					return errors.Join(errors.New("the right has ended"), err)
+				}
+				return nil
+			},
+		}
 		for name, cuts := range map[string][]storetest.Cut{
 			"before it happened":                {storetest.BeforeCommit},
 			"before its answer came back":       {storetest.AfterCommit},
@@ -294,7 +302,7 @@ func TestPostSurvivesLostCommit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: name, SentAt: standing.Now}
+			m = chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: name, SentAt: standing.Now}
 			cutter.CutNext("chat.Post", cuts...)
 			isNew, err := chat.Post(t.Context(), s, standing, m, new(chat.Message), admission)
 			if err != nil || !isNew || cutter.Made() != len(cuts) {

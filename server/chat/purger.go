@@ -12,7 +12,6 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -148,7 +147,7 @@ func isKept(until *instant.Instant, now instant.Instant) bool {
 // removeBatch removes hidden messages of a user. Besides the row g, which the transaction
 // has claimed, the channel's generation hides messages.
 func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now instant.Instant) (int, error) {
-	ofChannel, err := channelGeneration(ctx, tx, g.ChannelID)
+	ofChannel, err := ChannelGeneration(ctx, tx, g.ChannelID)
 	if err != nil {
 		return 0, err
 	}
@@ -189,16 +188,4 @@ func settle(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, ofChannel
 		return 0, err
 	}
 	return tx.Message.Update().Where(message.IDIn(ids...)).SetGeneration(present).Save(ctx)
-}
-
-// channelGeneration returns the generation of a channel.
-func channelGeneration(ctx context.Context, tx *ent.Tx, channelID uid.ID) (int64, error) {
-	row, err := tx.ChatGeneration.Get(ctx, channelID)
-	if ent.IsNotFound(err) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return row.Generation, nil
 }

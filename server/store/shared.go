@@ -40,10 +40,16 @@ var errAborted = errors.New("the shared transaction was rolled back")
 // error, what it has changed is undone, and the others stand. If the transaction cannot be
 // committed, each body is retried in a transaction of its own, with a new turn.
 func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body) error {
+	return s.writeShared(ctx, turn, false, b)
+}
+
+// writeShared is WriteShared. It is told whether the outcome of an attempt before it is
+// unknown.
+func (s *Store) writeShared(ctx context.Context, turn *changequeue.Turn, isUnknown bool, b body) error {
 	defer turn.Release()
-	return s.retry(ctx, func(attempt Attempt) (unknown bool, err error) {
+	return s.retry(ctx, Attempt{IsFirst: true, Unknown: isUnknown}, func(attempt Attempt) (unknown bool, err error) {
 		if attempt.IsFirst {
-			return s.attemptShared(ctx, turn, b)
+			return s.attemptShared(retried(ctx, attempt), turn, attempt, b)
 		}
 		if err := turn.Renew(retried(ctx, attempt)); err != nil {
 			return false, fmt.Errorf("begin: %w", err)
@@ -54,8 +60,8 @@ func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body)
 
 // WriteAlone is Write for a long change that waited for its turn to change a channel. It
 // releases the turn after the body, so that the next change requests the channel's lock
-// during the commit, and ends it after the commit. If the commit fails, the retry runs without a turn. That is correct, because the
-// lock alone serializes the changes.
+// during the commit, and ends it after the commit. If the commit fails, the retry runs
+// without a turn. That is correct, because the lock alone serializes the changes.
 func (s *Store) WriteAlone(ctx context.Context, turn *changequeue.Turn, b body) error {
 	defer turn.End()
 	return s.Write(ctx, releasing(turn, b))
@@ -72,14 +78,14 @@ func releasing(turn *changequeue.Turn, b body) body {
 	}
 }
 
-func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, b body) (unknown bool, err error) {
+func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, attempt Attempt, b body) (unknown bool, err error) {
 	ctx, span := s.tracing.Transaction(ctx)
 	defer func() { s.endTransaction(span, err) }()
 	sh, err := s.join(ctx, turn)
 	if err != nil {
 		return false, err
 	}
-	isOver, err := sh.run(ctx, b)
+	isOver, err := sh.run(ctx, attempt, b)
 	if isOver {
 		return false, err
 	}
@@ -154,8 +160,9 @@ func (s *Store) beginShared(ctx context.Context) (*shared, error) {
 // run runs the body of a change. If the body fails, run undoes what the body has changed.
 // If that is impossible, run rolls the transaction back, and reports that it is over. Then
 // err is not nil.
-func (sh *shared) run(ctx context.Context, b body) (isOver bool, err error) {
+func (sh *shared) run(ctx context.Context, attempt Attempt, b body) (isOver bool, err error) {
 	sh.shares++
+	attempt.Common = sh.common
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -168,7 +175,7 @@ func (sh *shared) run(ctx context.Context, b body) (isOver bool, err error) {
 	ctx, cancel := sh.contextOf(ctx)
 	defer cancel()
 	if sh.shares == 1 {
-		err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common, IsFirst: true}, b)
+		err = hooked(ctx, sh.store, sh.tx, attempt, b)
 		isOver = err != nil
 		return isOver, err
 	}
@@ -177,7 +184,7 @@ func (sh *shared) run(ctx context.Context, b body) (isOver bool, err error) {
 	if err := sh.exec(ctx, set); err != nil {
 		return true, fmt.Errorf("%w: %w", errAborted, err)
 	}
-	err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common, IsFirst: true}, b)
+	err = hooked(ctx, sh.store, sh.tx, attempt, b)
 	end := release
 	if err != nil {
 		end = undo

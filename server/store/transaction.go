@@ -72,15 +72,14 @@ type body = func(ctx context.Context, tx *ent.Tx, attempt Attempt) error
 // run count. If body returns any other error, Write rolls back and returns that error. If
 // ctx has a Hook, it runs in the transaction before and after body.
 func (s *Store) Write(ctx context.Context, b body) error {
-	return s.retry(ctx, func(attempt Attempt) (unknown bool, err error) { return s.attempt(ctx, b, attempt) })
+	return s.retry(ctx, Attempt{IsFirst: true}, func(attempt Attempt) (unknown bool, err error) { return s.attempt(ctx, b, attempt) })
 }
 
 // retry runs a transaction until it succeeds or fails for a reason that a retry does not
 // change.
-func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err error)) error {
+func (s *Store) retry(ctx context.Context, attempt Attempt, run func(Attempt) (unknown bool, err error)) error {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
-	attempt := Attempt{IsFirst: true}
 	end := time.Now().Add(maxRetryTime)
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		unknown, err := run(attempt)
@@ -138,14 +137,22 @@ func (s *Store) doubtPrimary(err error) {
 }
 
 // WriteAtOnce executes a statement that is a transaction of its own, and returns how many
-// rows it wrote. On a database server that saves three round trips. It writes nothing on an
-// embedded database, which has none, and for a request with a Hook. If it wrote nothing, the
-// caller runs the whole transaction, which also finds out why. maybe is true if the outcome
-// is unknown; then the transaction must expect that the statement was executed.
-func (s *Store) WriteAtOnce(ctx context.Context, query string, args []any) (rows int64, maybe bool, err error) {
-	if s.SharesAmongChannels() || ctx.Value(HookKey{}) != nil {
-		return 0, false, nil
+// rows it wrote. On a database server that saves three round trips. If it wrote nothing,
+// WriteAtOnce runs body in a shared transaction, which also finds out why. The statement is
+// not executed on an embedded database, which has no round trips, and for a request with a
+// Hook. If its outcome is unknown, body runs as after an attempt with an unknown outcome.
+func (s *Store) WriteAtOnce(ctx context.Context, query string, args []any, b body) (rows int64, err error) {
+	isUnknown := false
+	if query != "" && !s.SharesAmongChannels() && ctx.Value(HookKey{}) == nil {
+		rows, isUnknown, err = s.executeAlone(ctx, query, args)
 	}
+	if err != nil || rows > 0 {
+		return rows, err
+	}
+	return 0, s.writeShared(ctx, nil, isUnknown, b)
+}
+
+func (s *Store) executeAlone(ctx context.Context, query string, args []any) (rows int64, isUnknown bool, err error) {
 	slot, err := s.writers.Acquire(ctx)
 	if err != nil {
 		return 0, false, fmt.Errorf("begin: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/moderato-live/moderato/server/certificates"
 )
@@ -216,8 +217,8 @@ func (e *environment) checkExporter() {
 	if timeout, name := e.either("TIMEOUT"); timeout != "" {
 		e.checkCount(name, timeout)
 	}
-	headers, name := e.either("HEADERS")
-	e.pairs(name, headers)
+	e.checkHeaders("OTEL_EXPORTER_OTLP_HEADERS")
+	e.checkHeaders("OTEL_EXPORTER_OTLP_TRACES_HEADERS")
 	if file, name := e.either("CERTIFICATE"); file != "" {
 		if _, err := certificates.ReadPool(file); err != nil {
 			e.refuse(name, "%v", err)
@@ -228,6 +229,16 @@ func (e *environment) checkExporter() {
 	if certificate != "" || key != "" {
 		if _, err := certificates.ReadPair(certificate, key); err != nil {
 			e.refuse(name, "%v", err)
+		}
+	}
+}
+
+// checkHeaders checks headers, which may hold a credential. The exporter would print what it
+// cannot use.
+func (e *environment) checkHeaders(name string) {
+	for key := range e.pairs(name, e.get(name)) {
+		if !httpguts.ValidHeaderFieldName(key) {
+			e.refuse(name, "the text before the first = of a pair is not the name of a header; write NAME=VALUE, and a space as %%20")
 		}
 	}
 }

@@ -73,6 +73,8 @@ func TestUnusableVariablesAreNamed(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"},
 		{"OTEL_EXPORTER_OTLP_HEADERS", "secret"},
 		{"OTEL_EXPORTER_OTLP_HEADERS", "a=%secret"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "Authorization: Basic secret=="},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "secret", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=b"},
 		{"OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"},
 		{"OTEL_EXPORTER_OTLP_TIMEOUT", "10s"},
 		{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/no/such/file"},

@@ -3,8 +3,10 @@ package coalesce
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 )
 
@@ -116,6 +118,11 @@ type dialedKey struct{}
 func Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, network, addr)
+	if errors.Is(err, context.DeadlineExceeded) {
+		// The driver's limit for dialing, which is shorter than a call, makes the database
+		// unavailable, and is no deadline of the call.
+		return nil, fmt.Errorf("dial %s: %w", addr, os.ErrDeadlineExceeded)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("dial: %w", err)
 	}
