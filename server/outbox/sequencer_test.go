@@ -293,36 +293,67 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 // TestHungTransactionDoesNotBlockLease locks the row of the lease in a transaction that sends
 // no more statements, like that of a suspended process.
 func TestHungTransactionDoesNotBlockLease(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		s := outboxtest.OpenWorld(t, url)
-		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
-			t.Fatal(err)
-		}
-		holds, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-		var once sync.Once
-		go func() {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			ended <- s.WriteBounded(ctx, time.Second, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-				if err := tx.EventSequencer.UpdateOneID(1).SetLastPosition(1_000_000).Exec(ctx); err != nil {
-					return err
-				}
-				once.Do(func() { close(holds) })
-				<-release
-				cancel() // so that it is not retried
-				return ctx.Err()
-			})
-		}()
-		<-holds
-		began := time.Now()
-		outboxtest.Turn(t, outboxtest.NewSequencer(s))
-		checkOrder(t, s, 1)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("the sequencer waited %s for the lease, want at most 5 s", took)
-		}
-		close(release)
-		if err := <-ended; err == nil {
-			t.Error("the hung transaction was committed")
-		}
-	})
+	for name, where := range map[string]hang{
+		"in its body":       {inBody: true},
+		"before its COMMIT": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.EachServer(t, func(t *testing.T, url store.URL) { checkHungTransaction(t, url, where) })
+		})
+	}
+}
+
+func checkHungTransaction(t *testing.T, url store.URL, where hang) {
+	t.Helper()
+	s := outboxtest.OpenWorld(t, url)
+	if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
+		t.Fatal(err)
+	}
+	where.holds, where.release = make(chan struct{}), make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), store.HookKey{}, &where))
+		defer cancel()
+		where.leave = cancel
+		ended <- s.WriteBounded(ctx, time.Second, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			if err := tx.EventSequencer.UpdateOneID(1).SetLastPosition(1_000_000).Exec(ctx); err != nil || !where.inBody {
+				return err
+			}
+			return where.hang(ctx)
+		})
+	}()
+	<-where.holds
+	began := time.Now()
+	outboxtest.Turn(t, outboxtest.NewSequencer(s))
+	checkOrder(t, s, 1)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the sequencer waited %s for the lease, want at most 5 s", took)
+	}
+	close(where.release)
+	if err := <-ended; err == nil {
+		t.Error("the hung transaction was committed")
+	}
+}
+
+// hang is the Hook of a transaction that hangs.
+type hang struct {
+	inBody         bool // otherwise after it
+	holds, release chan struct{}
+	leave          context.CancelFunc
+}
+
+func (h *hang) hang(ctx context.Context) error {
+	close(h.holds)
+	<-h.release
+	h.leave() // so that it is not retried
+	return ctx.Err()
+}
+
+func (*hang) Begin(context.Context, *store.Store, *ent.Tx, store.Attempt) error { return nil }
+
+func (h *hang) End(ctx context.Context, _ *ent.Tx) error {
+	if h.inBody {
+		return nil
+	}
+	return h.hang(ctx)
 }

@@ -99,9 +99,9 @@ type dialect interface {
 	forUpdate() string
 	forUpdateNoWait() string
 	forShare() string
-	// boundIdle returns the statements for the beginning and end of a transaction
-	// that the database server must abort when its client is silent for that many
-	// seconds; they are empty for an embedded database.
+	// boundIdle returns the statements at the beginning of a transaction, and after it, that
+	// the database server must abort when its client is silent for that many seconds; they
+	// are empty for an embedded database.
 	boundIdle(seconds int) (begin, end string)
 	byIndex(index string) string
 	// primaryKey returns the name of the index of a table's primary key.

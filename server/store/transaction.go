@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store/cluster"
+	"github.com/moderato-live/moderato/server/store/coalesce"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -174,16 +175,12 @@ func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, b body) er
 	if begin == "" {
 		return s.Write(ctx, b)
 	}
-	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
+	// The bound ends after the transaction: a client may also hang before COMMIT.
+	return s.Write(coalesce.After(ctx, end), func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
 		if _, err := tx.ExecContext(ctx, begin); err != nil {
 			return fmt.Errorf("bound the transaction: %w", err)
 		}
-		err := b(ctx, tx, attempt)
-		// Also after an error, because the setting is the connection's.
-		if _, failed := tx.ExecContext(ctx, end); failed != nil && err == nil {
-			return fmt.Errorf("bound the transaction: %w", failed)
-		}
-		return err
+		return b(ctx, tx, attempt)
 	})
 }
 

@@ -35,6 +35,15 @@ func CommitBy(ctx context.Context) context.Context {
 	return context.WithValue(ctx, commitByKey{}, deadline)
 }
 
+// afterKey is the context key of the statement that follows a transaction.
+type afterKey struct{}
+
+// After returns a context for a transaction after which its connection executes a statement,
+// whether it was committed or rolled back.
+func After(ctx context.Context, statement string) context.Context {
+	return context.WithValue(ctx, afterKey{}, statement)
+}
+
 // BeginTx begins a transaction whose COMMIT ends at the deadline of ctx, or at that of
 // CommitBy. The driver itself would wait for the response for as long as its read timeout.
 func (c *boundedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
@@ -43,24 +52,38 @@ func (c *boundedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.T
 	if !ok {
 		deadline, ok = ctx.Deadline()
 	}
-	if err != nil || !ok {
+	after, _ := ctx.Value(afterKey{}).(string)
+	if err != nil || (!ok && after == "") {
 		return tx, err
 	}
-	return &boundedTx{tx, c, deadline}, nil
+	return &boundedTx{tx, c, deadline, after}, nil
 }
 
 // boundedTx is a transaction whose COMMIT has a deadline.
 type boundedTx struct {
 	driver.Tx
 	conn     *boundedConn
-	deadline time.Time
+	deadline time.Time // zero if there is none
+	after    string    // see After
 }
 
 // Commit returns the error of a lost connection at the deadline: the outcome is unknown.
 func (t *boundedTx) Commit() error {
 	t.conn.endAt(t.deadline)
 	defer t.conn.endAt(time.Time{})
-	return t.Tx.Commit()
+	err := t.Tx.Commit()
+	if err == nil {
+		t.follow()
+	}
+	return err
+}
+
+// follow executes the statement after the transaction. If that fails, the connection broke.
+func (t *boundedTx) follow() {
+	if t.after != "" {
+		t.conn.endAt(later(t.deadline, time.Now().Add(maxRollback)))
+		_, _ = t.conn.ExecContext(context.Background(), t.after, nil)
+	}
 }
 
 // maxRollback is how long a ROLLBACK may take beyond the deadline of its transaction.
@@ -70,7 +93,11 @@ const maxRollback = time.Second
 func (t *boundedTx) Rollback() error {
 	t.conn.endAt(later(t.deadline, time.Now().Add(maxRollback)))
 	defer t.conn.endAt(time.Time{})
-	return t.Tx.Rollback()
+	err := t.Tx.Rollback()
+	if err == nil {
+		t.follow()
+	}
+	return err
 }
 
 func later(a, b time.Time) time.Time {
