@@ -334,7 +334,8 @@ func deepAction(levels int) []byte {
 	return message
 }
 
-// compressedMessage sends compressed messages, which the server does not decompress.
+// compressedMessage sends messages that become a thousand times larger by decompression,
+// which the server stops at twenty times.
 func compressedMessage(ctx context.Context, t *testing.T, s *target, until time.Time) {
 	t.Helper()
 	bomb := grpcMessage(zipped(make([]byte, 10<<20)), true)
