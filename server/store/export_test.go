@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"time"
 )
 
@@ -37,3 +38,6 @@ func (s *Store) ShareLong() { s.maxSharedTime = time.Hour }
 
 // WaitingWriters returns how many transactions wait to begin.
 func (s *Store) WaitingWriters() int { return s.writers.Waiting() }
+
+// ReadCommitted returns the connector of a Store's connections.
+func ReadCommitted(c driver.Connector) driver.Connector { return readCommitted{c} }

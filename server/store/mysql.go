@@ -163,13 +163,22 @@ type readCommitted struct{ driver.Connector }
 func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, exported(err)
 	}
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
+}
+
+// exported returns an error of the driver in a form that callers recognize. If the network
+// fails during the handshake, the driver returns an internal error.
+func exported(err error) error {
+	if err.Error() == "bad connection" {
+		return mysql.ErrInvalidConn
+	}
+	return err
 }
 
 func (mysqlDialect) name() string { return entdialect.MySQL }
