@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	// chatPosters is how many connections post messages.
-	chatPosters = 16
+	// chatPosters is how many connections post messages. Each waits for the response to its
+	// post, so few of them would bound the rate.
+	chatPosters = 32
 	// chatSamples is how many of the listeners note when each message arrives.
 	chatSamples = 20
 )
