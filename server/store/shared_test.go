@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"entgo.io/ent/dialect"
 
@@ -216,6 +217,33 @@ func TestCallerLeavesSharedTransaction(t *testing.T) {
 			c.wantSuccess(leaves)
 		}
 		c.wantRows(1, 2, 3)
+		if n := c.transactions(); n != 1 {
+			c.Errorf("%d transactions, want 1", n)
+		}
+	})
+}
+
+// TestDeadlineOfFirstChangeHarmsNoOther begins a shared transaction shortly before the deadline
+// of its caller. The other change commits in the same transaction.
+func TestDeadlineOfFirstChangeHarmsNoOther(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		ctx, cancel := context.WithTimeout(c.Context(), 300*time.Millisecond)
+		defer cancel()
+		held, released := make(chan struct{}), make(chan struct{})
+		first := c.start(ctx, c.create(1, func(context.Context, *ent.Tx, store.Attempt) error {
+			close(held)
+			<-released
+			return nil
+		}))
+		<-held
+		others := c.queue(c.create(2))
+		<-ctx.Done()
+		close(released)
+		c.wantSuccess(others...)
+		if err := <-first; err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			c.Errorf("got %v, want the end of the deadline", err)
+		}
+		c.wantRows(1, 2)
 		if n := c.transactions(); n != 1 {
 			c.Errorf("%d transactions, want 1", n)
 		}

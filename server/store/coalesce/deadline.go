@@ -26,7 +26,7 @@ func (c *boundedConn) endAt(deadline time.Time) { c.socket.end = deadline }
 type commitByKey struct{}
 
 // CommitBy returns a context in which a transaction can begin that outlives the call of ctx.
-// Its COMMIT ends at the deadline of ctx.
+// Its COMMIT ends at the deadline of ctx, or soon after it begins if that is later.
 func CommitBy(ctx context.Context) context.Context {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -67,9 +67,15 @@ type boundedTx struct {
 	after    string    // see After
 }
 
+// minCommit is how long a COMMIT may take at least. Other calls may share the transaction, and
+// must not fail because the deadline of the one that began it has passed.
+const minCommit = 300 * time.Millisecond
+
 // Commit returns the error of a lost connection at the deadline: the outcome is unknown.
 func (t *boundedTx) Commit() error {
-	t.conn.endAt(t.deadline)
+	if !t.deadline.IsZero() {
+		t.conn.endAt(later(t.deadline, time.Now().Add(minCommit)))
+	}
 	defer t.conn.endAt(time.Time{})
 	err := t.Tx.Commit()
 	if err == nil {
