@@ -64,15 +64,13 @@ type primary struct {
 	*member
 
 	ended   atomic.Bool
-	over    context.Context // ends when ended becomes true
-	stop    context.CancelFunc
+	over    chan struct{} // closed when ended becomes true
 	mu      sync.Mutex
 	sockets map[net.Conn]bool
 }
 
 func newPrimary(m *member) *primary {
-	over, stop := context.WithCancel(context.Background())
-	return &primary{member: m, over: over, stop: stop, sockets: map[net.Conn]bool{}}
+	return &primary{member: m, over: make(chan struct{}), sockets: map[net.Conn]bool{}}
 }
 
 // New returns a Connector, which probes the members until Close.
@@ -179,7 +177,13 @@ func (c *Connector) nextRound(ctx context.Context) error {
 func (c *Connector) open(ctx context.Context, p *primary) (driver.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(p.over, cancel)()
+	go func() {
+		select {
+		case <-p.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	var socket net.Conn
 	inner, err := p.connector.Connect(context.WithValue(ctx, dialedKey{}, &socket))
 	if err != nil {
@@ -255,7 +259,7 @@ func (p *primary) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended.Store(true)
-	p.stop()
+	close(p.over)
 	for socket := range p.sockets {
 		_ = socket.Close()
 	}
