@@ -2,6 +2,7 @@ package experiments_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -27,6 +28,11 @@ const (
 type target struct {
 	channel, user                           uid.ID
 	isBanned, isMuted, isModerator, follows bool
+}
+
+// String returns the state as a person reads it.
+func (g *target) String() string {
+	return fmt.Sprintf("%s in %s: banned %t, muted %t, moderator %t, follows %t", g.user, g.channel, g.isBanned, g.isMuted, g.isModerator, g.follows)
 }
 
 // choose returns an operation that changes the state of the target.

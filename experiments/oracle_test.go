@@ -116,12 +116,12 @@ func (s *site) checkRows(expected map[pair]*target) {
 			got = &target{channel: p.channel, user: p.user}
 		}
 		if *got != *want {
-			s.t.Errorf("the rows of a user are %+v, want %+v", *got, *want)
+			s.t.Errorf("the rows of %s, want %s", got, want)
 		}
 	}
 	for p, got := range actual {
 		if expected[p] == nil && slices.Contains(s.channels, p.channel) && slices.Contains(s.users, p.user) {
-			s.t.Errorf("a user whom no operation named has the rows %+v", *got)
+			s.t.Errorf("no operation named the user with the rows of %s", got)
 		}
 	}
 }
