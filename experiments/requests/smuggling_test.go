@@ -167,7 +167,7 @@ func (s *target) ambiguous(request string) string {
 // second response only if there should be one.
 func exchange(t *testing.T, address, text string, second bool) (statuses []string) {
 	t.Helper()
-	const long, short = 10 * time.Second, 250 * time.Millisecond
+	long, short := 10*time.Second, scaled(100*time.Millisecond, 250*time.Millisecond)
 	conn, err := net.DialTimeout("tcp", address, long)
 	if err != nil {
 		t.Fatal(err)
