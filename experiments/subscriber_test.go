@@ -57,8 +57,8 @@ type subscriber struct {
 	cursor   string
 	channels map[string]received
 	ids      map[string][]uid.ID // of the events of a channel in their order
-	streams  int // that were opened
-	repeats  int // events that were received again
+	streams  int                 // that were opened
+	repeats  int                 // events that were received again
 }
 
 // subscribe starts subscribers over gRPC and over Server-Sent Events. It returns when both
