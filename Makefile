@@ -70,9 +70,9 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 	$(TESTDB) --prepare
 
 .PHONY: clients
-clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime and the npm packages with which go test tests.
+clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime, HAProxy and the npm packages with which go test tests.
 	tools/install-test-tools
-	tools/install-packages chromium=chromium mariadb-dump=mariadb-client faketime=faketime
+	tools/install-packages chromium=chromium mariadb-dump=mariadb-client faketime=faketime haproxy=haproxy
 	tools/npm-ci clients/compat
 
 .PHONY: test

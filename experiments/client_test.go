@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -86,8 +87,16 @@ func dial(t *testing.T, address string) *grpc.ClientConn {
 	return conn
 }
 
-// do sends an operation, and returns the code of the response: OK, the code of an error, or
-// NO_RESPONSE. With a key it can be repeated.
+// Codes that no server sends.
+const (
+	// noResponse is the code of a call that the server did not answer.
+	noResponse = "NO_RESPONSE"
+	// malformed is the code of a response that is not as documented.
+	malformed = "MALFORMED"
+)
+
+// do sends an operation, and returns the code of the response: OK, the code of an error,
+// noResponse, or malformed. With a key it can be repeated.
 func (c *client) do(ctx context.Context, o operation, withKey bool) (code, text string) {
 	if call, ok := moderation[o.Kind]; ok {
 		body := `{"channelId":"` + o.Channel.String() + `","` + call.field + `":"` + o.User.String() + `"` + call.more + `}`
@@ -107,14 +116,25 @@ func (c *client) do(ctx context.Context, o operation, withKey bool) (code, text 
 	return reasonOf(err), err.Error()
 }
 
-// reasonOf returns the code of an error over gRPC. An error of the balancer has none.
+// reasonOf returns the code of an error over gRPC. An error of the transport or the balancer
+// has none.
 func reasonOf(err error) string {
-	for _, detail := range status.Convert(err).Details() {
+	s := status.Convert(err)
+	for _, detail := range s.Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok {
 			return info.GetReason()
 		}
 	}
-	return "NO_RESPONSE"
+	switch s.Code() {
+	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
+		return noResponse
+	case codes.Internal:
+		// The balancer ends a stream in this way if its server dies within a response.
+		if strings.Contains(s.Message(), "RST_STREAM") {
+			return noResponse
+		}
+	}
+	return malformed
 }
 
 func (c *client) call(ctx context.Context, o operation) (err error) {
@@ -149,21 +169,28 @@ func (c *client) rest(ctx context.Context, as servertest.Credentials, method, pa
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return "NO_RESPONSE", err.Error()
+		return noResponse, err.Error()
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil {
-		return "NO_RESPONSE", err.Error()
+		return noResponse, err.Error()
 	}
 	if response.StatusCode == http.StatusOK {
 		return "OK", string(answer)
 	}
 	var failed struct{ Data struct{ Code string } }
+	text = response.Status + " " + string(answer)
 	if json.Unmarshal(answer, &failed) != nil || failed.Data.Code == "" {
-		return "NO_RESPONSE", response.Status + " " + string(answer)
+		if response.StatusCode == http.StatusBadGateway { // the balancer says so
+			return noResponse, text
+		}
+		return malformed, text
 	}
-	return failed.Data.Code, string(answer)
+	if failed.Data.Code == "UNAVAILABLE" && response.Header.Get("Retry-After") == "" {
+		return malformed, "no Retry-After: " + text
+	}
+	return failed.Data.Code, text
 }
 
 // outcomeOf returns what a response says about the operation; ok is false for a response
@@ -174,8 +201,10 @@ func outcomeOf(code string) (o outcome, ok bool) {
 		return done, true
 	case "OVERLOADED", "IDEMPOTENCY_KEY_IN_USE":
 		return refused, true
-	case "NO_RESPONSE", "UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL":
-		return unknown, code != "INTERNAL"
+	case noResponse, "UNAVAILABLE", "DEADLINE_EXCEEDED":
+		return unknown, true
+	case malformed, "INTERNAL":
+		return unknown, false
 	}
 	return refused, false
 }

@@ -37,9 +37,14 @@ func TestClocks(t *testing.T) {
 			l.untilAcknowledged(10)
 		}
 	}
-	s.checkEnds(clock)
+	ended := s.checkEnds(clock)
 	l.end()
 	s.check(l, subscribers)
+	for _, user := range ended {
+		if n := s.endEvents(user); n != 1 {
+			t.Errorf("after the load, %d events say that the mute or ban of a user ended, want 1", n)
+		}
+	}
 }
 
 func clockSite(t *testing.T, clock *clock) *site {
@@ -75,8 +80,9 @@ func (s *site) killSequencer() {
 	}
 }
 
-// checkEnds checks that a mute, a timed ban and a token end by the clock of the database.
-func (s *site) checkEnds(clock *clock) {
+// checkEnds checks that a mute, a timed ban and a token end by the clock of the database. It
+// returns the users whose mute and ban have ended.
+func (s *site) checkEnds(clock *clock) []uid.ID {
 	s.t.Helper()
 	owner, half := s.channels[0], 30*time.Minute
 	users := servertest.AddUsers(s.t, s.store, 3)
@@ -96,37 +102,68 @@ func (s *site) checkEnds(clock *clock) {
 		}
 	}
 	short := s.token(authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: owner, Scopes: authn.Scopes(), Lifetime: half})
-	long := s.owners[owner]
-	want := func(when string, mayAct bool, events int) {
-		s.t.Helper()
-		for _, user := range []uid.ID{muted, banned} {
-			if !eventually(patience, func() bool { return s.canPost(owner, user) == mayAct }) {
-				s.t.Errorf("%s: the user may post: %t, want %t", when, !mayAct, mayAct)
-			}
+	e := &ends{site: s, channel: owner, muted: muted, banned: banned, forever: forever, short: short, long: s.owners[owner]}
+	active := limits{Short: http.StatusOK, Long: http.StatusOK}
+	e.want("half an hour before the end", active)
+	clock.set(-time.Hour)
+	e.wantStill("after the clock was set back", active)
+	clock.set(time.Hour)
+	e.want("half an hour after the end", limits{
+		MutedPosts: true, BannedPosts: true, Short: http.StatusUnauthorized, Long: http.StatusOK, MuteEnds: 1, BanEnds: 1,
+	})
+	return []uid.ID{muted, banned}
+}
+
+// ends are users and tokens whose limits have an end, and some whose limits have none yet.
+type ends struct {
+	*site
+
+	channel, muted, banned, forever uid.ID
+	short, long                     servertest.Credentials
+}
+
+// limits is what holds for them.
+type limits struct {
+	MutedPosts, BannedPosts, ForeverPosts bool // whether the user may post
+	Short, Long                           int  // the status of a request with the token
+	MuteEnds, BanEnds                     int  // events
+}
+
+func (e *ends) now() limits {
+	e.t.Helper()
+	return limits{
+		e.canPost(e.channel, e.muted), e.canPost(e.channel, e.banned), e.canPost(e.channel, e.forever),
+		e.statusWith(e.short), e.statusWith(e.long), e.endEvents(e.muted), e.endEvents(e.banned),
+	}
+}
+
+// want waits until the limits are these. What has no end must hold all the time.
+func (e *ends) want(when string, want limits) {
+	e.t.Helper()
+	var got limits
+	isReached := func() bool {
+		got = e.now()
+		if got.ForeverPosts || got.Long != http.StatusOK {
+			e.t.Errorf("%s: a ban without an end or the token of a day does not hold: %+v", when, got)
+			return true
 		}
-		if s.canPost(owner, forever) {
-			s.t.Errorf("%s: a user who is banned without an end may post", when)
-		}
-		status := http.StatusOK
-		if mayAct {
-			status = http.StatusUnauthorized // both lasted for half an hour
-		}
-		if !eventually(patience, func() bool { return s.statusWith(short) == status }) {
-			s.t.Errorf("%s: the token of half an hour: got %d, want %d", when, s.statusWith(short), status)
-		}
-		if got := s.statusWith(long); got != http.StatusOK {
-			s.t.Errorf("%s: the token of a day: got %d", when, got)
-		}
-		count := func() int { return s.endEvents(muted) + s.endEvents(banned) }
-		if !eventually(patience, func() bool { return count() == events }) {
-			s.t.Errorf("%s: %d events say that the mute and the ban ended, want %d", when, count(), events)
+		return got == want
+	}
+	if !eventually(patience, isReached) {
+		e.t.Errorf("%s: got %+v, want %+v", when, got, want)
+	}
+}
+
+// wantStill checks that the limits are these for longer than a server remembers a token.
+func (e *ends) wantStill(when string, want limits) {
+	e.t.Helper()
+	const lasts = 2500 * time.Millisecond
+	for began := time.Now(); time.Since(began) < lasts; time.Sleep(50 * time.Millisecond) {
+		if got := e.now(); got != want {
+			e.t.Errorf("%s, after %s: got %+v, want %+v", when, time.Since(began).Round(time.Millisecond), got, want)
+			return
 		}
 	}
-	want("half an hour before the end", false, 0)
-	clock.set(-time.Hour)
-	want("after the clock was set back", false, 0)
-	clock.set(time.Hour)
-	want("half an hour after the end", true, 2)
 }
 
 // canPost reports whether a user may post, as a chat server asks.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/testdb"
@@ -34,12 +33,9 @@ func TestDatabaseHang(t *testing.T) {
 		began := time.Now()
 		s.must(db.Signal(syscall.SIGSTOP))
 		s.wantUnready(began)
+		s.wantHealthy()
 		for hang := scaled(3*time.Second, 30*time.Second); time.Since(began) < hang; time.Sleep(200 * time.Millisecond) {
-			for _, n := range s.servers {
-				if status, body := n.admin("/healthz"); status != http.StatusOK {
-					t.Errorf("/healthz of a living server: %d %s", status, body)
-				}
-			}
+			s.wantHealthy()
 		}
 		s.must(db.Signal(syscall.SIGCONT))
 		took := l.untilAcknowledged(10)
@@ -51,12 +47,20 @@ func TestDatabaseHang(t *testing.T) {
 			s.waitReady(t, n)
 		}
 		l.end()
-		if l.slowest > callBound+servertest.Slack/2 {
-			t.Errorf("a call took %s, want at most %s", l.slowest, callBound)
-		}
+		l.wantBounded()
 		s.check(l, subscribers)
 		s.checkLeaks(before)
 	})
+}
+
+// wantHealthy checks that all servers say that they live.
+func (s *site) wantHealthy() {
+	s.t.Helper()
+	for _, n := range s.servers {
+		if status, body := n.admin("/healthz"); status != http.StatusOK {
+			s.t.Errorf("/healthz of a living server: %d %s", status, body)
+		}
+	}
 }
 
 // wantUnready checks that all servers soon say that they are not ready.
@@ -87,8 +91,15 @@ func TestSequencerHang(t *testing.T) {
 		l.untilAcknowledged(20)
 		// With it, the process is mostly stopped in the middle of a transaction.
 		proxy.SetFault(storetest.Fault{Latency: 2 * time.Millisecond})
-		for range scaled(1, 10) {
-			s.hangSequencer()
+		valid, rounds := 0, scaled(1, 10)
+		for range rounds {
+			if s.hangSequencer() {
+				valid++
+			}
+		}
+		t.Logf("what the stale sequencer wrote is known of %d of %d hangs", valid, rounds)
+		if isSoak() && valid == 0 {
+			t.Error("it was never known what the stale sequencer wrote, so nothing was tested")
 		}
 		proxy.SetFault(storetest.Fault{})
 		l.untilAcknowledged(10)
@@ -97,7 +108,9 @@ func TestSequencerHang(t *testing.T) {
 	})
 }
 
-func (s *site) hangSequencer() {
+// hangSequencer stops the sequencer until another server has taken over, and continues it. It
+// reports whether it could tell that the stale one wrote nothing after that.
+func (s *site) hangSequencer() (valid bool) {
 	s.t.Helper()
 	var stale *node
 	if !eventually(patience, func() bool { stale = s.sequencer(nil); return stale != nil }) {
@@ -105,25 +118,67 @@ func (s *site) hangSequencer() {
 	}
 	s.must(stale.Cmd.Process.Signal(syscall.SIGSTOP))
 	began := time.Now()
+	placed, known := s.placedBy(stale)
 	if !eventually(within(leaseTime), func() bool { return s.sequencer(stale) != nil }) {
 		s.t.Errorf("no server took over from a sequencer that hangs")
 	}
 	took, epoch := time.Since(began), s.epoch()
-	time.Sleep(500 * time.Millisecond)
 	s.must(stale.Cmd.Process.Signal(syscall.SIGCONT))
 	s.waitReady(s.t, stale)
-	before, err := stale.metric("moderato_events_sequenced_total")
-	s.must(err)
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // in which it could write
 	after, err := stale.metric("moderato_events_sequenced_total")
 	s.must(err)
 	holds, err := stale.metric("moderato_event_sequencer")
 	s.must(err)
-	// On a busy machine the lease may have passed on again, and the stale one may have taken it.
-	if s.epoch() == epoch && (after != before || holds != 0) {
-		s.t.Errorf("after another server had taken over, the stale sequencer holds the lease (%v) or wrote %v events", holds, after-before)
-	}
 	s.t.Logf("another server took over after %s", took.Round(time.Millisecond))
+	// On a busy machine the lease may have passed on again, and the stale one may have taken it.
+	if s.epoch() != epoch {
+		return false
+	}
+	if holds != 0 {
+		s.t.Errorf("another server had taken over, and the stale sequencer holds the lease")
+	}
+	if known && after > placed {
+		s.t.Errorf("after another server had taken over, the stale sequencer gave %v events their order", after-placed)
+	}
+	return known
+}
+
+// placedBy returns how many events a server that is stopped has given their order: all that
+// have one, but those of the other servers. This includes the events of a COMMIT that had been
+// sent, which the server counts only when it continues. Nothing is known if another server
+// gave events their order meanwhile.
+func (s *site) placedBy(stopped *node) (n float64, known bool) {
+	s.t.Helper()
+	others := func() (sum float64) {
+		for _, n := range s.servers {
+			if n == stopped {
+				continue
+			}
+			placed, err := n.metric("moderato_events_sequenced_total")
+			s.must(err)
+			sum += placed
+		}
+		return sum
+	}
+	before, placed := others(), s.placed()
+	isSettled := func() bool { // a COMMIT may be under way
+		time.Sleep(100 * time.Millisecond)
+		last := placed
+		placed = s.placed()
+		return placed == last
+	}
+	if !eventually(time.Second, isSettled) || s.sequencer(stopped) != nil || others() != before {
+		return 0, false
+	}
+	return placed - before, true
+}
+
+// placed returns how many events have their place in the order of all events.
+func (s *site) placed() (n float64) {
+	s.t.Helper()
+	s.must(s.eachRow("SELECT COUNT(*) FROM events WHERE position IS NOT NULL", nil, func(scan func(...any) error) error { return scan(&n) }))
+	return n
 }
 
 // epoch returns how often the lease of the sequencer was taken.

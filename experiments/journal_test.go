@@ -53,6 +53,7 @@ type journal struct {
 	synced  chan struct{} // closed when what is pending is on the disk
 	wake    chan struct{}
 	ended   chan struct{}
+	closing sync.Once
 }
 
 func newJournal(t *testing.T) *journal {
@@ -105,9 +106,11 @@ func (j *journal) run() {
 
 // close ends the journal, to which nobody writes any more.
 func (j *journal) close() {
-	close(j.wake)
-	<-j.ended
-	_ = j.file.Close()
+	j.closing.Do(func() {
+		close(j.wake)
+		<-j.ended
+		_ = j.file.Close()
+	})
 }
 
 // recorded is an operation of the journal with its outcome.

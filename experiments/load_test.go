@@ -2,6 +2,7 @@ package experiments_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -18,12 +20,19 @@ const (
 	targetsOfWorker = 8
 	// repeatInterval is how long a client waits before it repeats an operation.
 	repeatInterval = 50 * time.Millisecond
+	// repeatsFor is how long a client repeats an operation. It is longer than any fault lasts.
+	repeatsFor = 2 * time.Minute
 )
 
 // target is a user in a channel, whom one worker changes. So the worker knows its state.
 type target struct {
 	channel, user                           uid.ID
 	isBanned, isMuted, isModerator, follows bool
+}
+
+// String returns the state as a person reads it.
+func (g *target) String() string {
+	return fmt.Sprintf("%s in %s: banned %t, muted %t, moderator %t, follows %t", g.user, g.channel, g.isBanned, g.isMuted, g.isModerator, g.follows)
 }
 
 // choose returns an operation that changes the state of the target.
@@ -71,8 +80,10 @@ type load struct {
 	journal *journal
 	began   time.Time
 	tickets chan struct{}
-	stopped context.Context
+	stopped context.Context // no more operations begin
 	stop    context.CancelFunc
+	ended   context.Context // operations are given up: the test has failed
+	giveUp  context.CancelFunc
 	working sync.WaitGroup
 
 	mu      sync.Mutex
@@ -86,12 +97,17 @@ type load struct {
 func startLoad(t *testing.T, s *site, rate int) *load {
 	t.Helper()
 	l := &load{client: newClient(s), t: t, journal: newJournal(t), began: time.Now(), tickets: make(chan struct{}, 16), codes: map[string]int{}}
-	l.stopped, l.stop = context.WithCancel(context.Background())
-	t.Cleanup(l.stop)
+	l.ended, l.giveUp = context.WithCancel(context.Background())
+	l.stopped, l.stop = context.WithCancel(l.ended)
+	t.Cleanup(func() {
+		l.giveUp()
+		l.working.Wait()
+		l.journal.close()
+	})
 	for i := range min(max(rate/4, 16), 64) {
 		l.working.Go(func() { l.work(i%2 == 0) })
 	}
-	go l.pace(rate)
+	l.working.Go(func() { l.pace(rate) })
 	return l
 }
 
@@ -195,19 +211,29 @@ func (l *load) newTarget() *target {
 func (l *load) perform(o operation, withKey bool) outcome {
 	l.journal.write(entry{Intent: &o})
 	result := l.send(o, withKey)
-	for begun := time.Now(); withKey && result != done && time.Since(begun) < 2*time.Minute; {
+	for begun := time.Now(); withKey && result != done && time.Since(begun) < repeatsFor && l.ended.Err() == nil; {
 		time.Sleep(repeatInterval)
 		if again := l.send(o, withKey); result != unknown || again == done {
 			result = again
 		}
 	}
+	if withKey && result == unknown && l.ended.Err() == nil && l.isReady() {
+		l.t.Errorf("%s of %s in %s: the outcome is unknown after repeats for %s; the servers log: %s", o.Kind, o.User, o.Channel, repeatsFor, l.logged(o.ID))
+	}
 	l.journal.write(entry{ID: o.ID, Outcome: result})
 	return result
 }
 
+// isReady reports whether a server is ready, so that its database responds.
+func (l *load) isReady() bool {
+	l.balancer.mu.Lock()
+	defer l.balancer.mu.Unlock()
+	return slices.Contains(slices.Collect(maps.Values(l.backends)), true)
+}
+
 func (l *load) send(o operation, withKey bool) outcome {
 	began := time.Now()
-	code, text := l.do(context.Background(), o, withKey)
+	code, text := l.do(l.ended, o, withKey)
 	took := time.Since(began)
 	l.mu.Lock()
 	l.codes[code]++
@@ -230,6 +256,14 @@ func (l *load) logged(id string) (lines string) {
 		}
 	}
 	return lines
+}
+
+// wantBounded checks that no call took longer than promised.
+func (l *load) wantBounded() {
+	l.t.Helper()
+	if bound := scaled(callBound+servertest.Slack/2, callBound); l.slowest > bound {
+		l.t.Errorf("a call took %s, want at most %s", l.slowest, bound)
+	}
 }
 
 // wantOnly checks that no other codes than OK and these were received.

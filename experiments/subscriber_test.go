@@ -56,8 +56,9 @@ type subscriber struct {
 	mu       sync.Mutex
 	cursor   string
 	channels map[string]received
-	streams  int // that were opened
-	repeats  int // events that were received again
+	ids      map[string][]uid.ID // of the events of a channel in their order
+	streams  int                 // that were opened
+	repeats  int                 // events that were received again
 }
 
 // subscribe starts subscribers over gRPC and over Server-Sent Events. It returns when both
@@ -72,9 +73,9 @@ func subscribe(t *testing.T, s *site) []*subscriber {
 	for _, sub := range all {
 		var ctx context.Context
 		ctx, sub.stop = context.WithCancel(context.Background())
-		t.Cleanup(sub.stop)
-		sub.t, sub.channels, sub.done = t, map[string]received{}, make(chan struct{})
+		sub.t, sub.channels, sub.ids, sub.done = t, map[string]received{}, map[string][]uid.ID{}, make(chan struct{})
 		go sub.run(ctx)
+		t.Cleanup(sub.end)
 		if !eventually(patience, func() bool { sub.mu.Lock(); defer sub.mu.Unlock(); return sub.cursor != "" }) {
 			t.Fatalf("the %s stream does not begin", sub.name)
 		}
@@ -120,17 +121,25 @@ func (u *subscriber) record(d delivery) {
 	if d.channel == "" {
 		return
 	}
-	r := u.channels[d.channel]
+	id, err := uid.Parse(d.id)
+	if err != nil {
+		u.t.Errorf("%s: the id %q of event %d of %s: %v", u.name, d.id, d.sequence, d.channel, err)
+	}
+	r, ids := u.channels[d.channel], u.ids[d.channel]
 	switch {
 	case d.sequence <= r.Sequence:
 		u.repeats++
+		if first := ids[d.sequence-1]; first != id && !first.IsZero() {
+			u.t.Errorf("%s: event %d of %s is %s, and was %s before", u.name, d.sequence, d.channel, id, first)
+		}
 		return
 	case d.sequence > r.Sequence+1:
 		u.t.Errorf("%s: received event %d of %s after %d", u.name, d.sequence, d.channel, r.Sequence)
+		ids = append(ids, make([]uid.ID, d.sequence-1-r.Sequence)...) // which were missed
 		r.Sequence = d.sequence - 1
 	}
 	r.add(d.id)
-	u.channels[d.channel] = r
+	u.channels[d.channel], u.ids[d.channel] = r, append(ids, id)
 }
 
 // has returns what was received so far.

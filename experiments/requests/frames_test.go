@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -101,22 +100,19 @@ func (c *rawHTTP2) open(block []byte, endHeaders bool) (uint32, error) {
 	return stream, c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block, EndHeaders: endHeaders})
 }
 
-// flood repeats a step until the time is over or the server has closed the connection, and
-// reports whether it has closed it.
-func (c *rawHTTP2) flood(until time.Time, step func() error) (isClosed bool) {
+// flood repeats a step until the context ends, which closes the connection also if the server
+// reads no more, or until the server has closed it, and reports whether it has closed it. It
+// calls begun after each step.
+func (c *rawHTTP2) flood(ctx context.Context, begun func(), step func() error) (isClosed bool) {
 	defer func() { _ = c.Close() }()
-	_ = c.SetWriteDeadline(until)
-	for time.Now().Before(until) {
+	for ctx.Err() == nil {
 		if err := step(); err != nil {
-			var late net.Error
-			if errors.As(err, &late) && late.Timeout() { // the server reads no more
-				return false
-			}
-			return true
+			return ctx.Err() == nil
 		}
+		begun()
 		select {
 		case <-c.ended:
-			return true
+			return ctx.Err() == nil
 		default:
 		}
 	}

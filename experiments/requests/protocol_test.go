@@ -15,14 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/status"
-
-	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
@@ -74,11 +66,16 @@ func (s *target) probe(t *testing.T, duration time.Duration) []time.Duration {
 // attack is what some clients do while another one reads.
 type attack struct {
 	name string
-	run  func(ctx context.Context, t *testing.T, s *target, until time.Time)
+	// run attacks until the context ends. It calls begun after each step.
+	run func(ctx context.Context, t *testing.T, s *target, begun func())
 }
 
-// maxMemory bounds the memory of the process during an attack.
-const maxMemory = 250 << 20
+const (
+	// maxMemory bounds the memory of the process during an attack.
+	maxMemory = 250 << 20
+	// memoryInterval is how often the memory is read.
+	memoryInterval = 50 * time.Millisecond
+)
 
 // slowest is how many times the p99 without an attack the one during an attack may be.
 const slowest = 3
@@ -95,17 +92,7 @@ func TestProtocolAttacks(t *testing.T) {
 		if isSoak() {
 			idle = s.probe(t, duration)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		until := time.Now().Add(duration + scaled(0, time.Second)) // the probe takes time to start
-		var all sync.WaitGroup
-		all.Go(func() {
-			yieldProcessors()
-			a.run(ctx, t, s, until)
-		})
-		busy := s.probe(t, duration)
-		memory := s.AnonymousMemory(t)
-		cancel()
-		all.Wait()
+		busy, memory := s.under(t, a, duration)
 		before, during := process.Percentile(idle, .99), process.Percentile(busy, .99)
 		t.Logf("%-60s p99 %s idle, %s attacked, %d reads, %d MB", a.name, before, during, len(busy), memory>>20)
 		if len(busy) == 0 || memory > maxMemory {
@@ -117,6 +104,38 @@ func TestProtocolAttacks(t *testing.T) {
 	}
 	if s.probe(t, 100*time.Millisecond) == nil {
 		t.Error("the server does not answer after the attacks")
+	}
+}
+
+// under returns the durations of the reads of another client during an attack, and the highest
+// memory of the process.
+func (s *target) under(t *testing.T, a attack, duration time.Duration) (busy []time.Duration, memory int64) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		yieldProcessors()
+		begin := sync.OnceFunc(func() { close(begun) })
+		defer begin()
+		a.run(ctx, t, s, begin)
+	})
+	defer all.Wait()
+	defer cancel()
+	<-begun
+	probed := make(chan struct{})
+	go func() {
+		defer close(probed)
+		busy = s.probe(t, duration)
+	}()
+	for tick := time.NewTicker(memoryInterval); ; {
+		memory = max(memory, s.AnonymousMemory(t))
+		select {
+		case <-tick.C:
+		case <-probed:
+			tick.Stop()
+			return busy, memory
+		}
 	}
 }
 
@@ -134,43 +153,47 @@ func attacks() []attack {
 	all := []attack{
 		{"REST: 100,000 levels of JSON", deepJSON},
 		{"REST: a gzip bomb", gzipBomb},
-		{"REST: slow headers", func(ctx context.Context, t *testing.T, s *target, until time.Time) {
-			slowRequests(ctx, t, s, "GET /v1/channels/stats HTTP/1.1\r\nHost: moderato\r\nX-Slow: ", until)
+		{"REST: slow headers", func(ctx context.Context, t *testing.T, s *target, begun func()) {
+			slowRequests(ctx, t, s, "GET /v1/channels/stats HTTP/1.1\r\nHost: moderato\r\nX-Slow: ", begun)
 		}},
-		{"REST: slow bodies", func(ctx context.Context, t *testing.T, s *target, until time.Time) {
-			slowRequests(ctx, t, s, s.post("/v1/channels/info", "Content-Length: 60000\r\n\r\n"), until)
+		{"REST: slow bodies", func(ctx context.Context, t *testing.T, s *target, begun func()) {
+			slowRequests(ctx, t, s, s.post("/v1/channels/info", "Content-Length: 60000\r\n\r\n"), begun)
 		}},
 		{"gRPC: a message of 100,000 levels", deepMessage},
 		{"gRPC: a gzip bomb", compressedMessage},
 	}
 	for i, transport := range []string{"REST", "gRPC"} {
 		for _, a := range http2Attacks {
-			all = append(all, attack{transport + ": " + a.name, func(ctx context.Context, t *testing.T, s *target, until time.Time) {
+			all = append(all, attack{transport + ": " + a.name, func(ctx context.Context, t *testing.T, s *target, begun func()) {
 				t.Helper()
-				flood := func(ctx context.Context, until time.Time) (isClosed bool) {
+				flood := func(ctx context.Context) (isClosed bool) {
 					c, err := dialHTTP2(ctx, []string{s.REST, s.GRPC}[i], a.deaf)
 					if err == nil {
-						return c.flood(until, a.step(c))
+						return c.flood(ctx, begun, a.step(c))
 					}
-					if ctx.Err() == nil && time.Now().Before(until) {
+					if ctx.Err() == nil {
 						t.Errorf("%s, %s: %v", transport, a.name, err)
 					}
 					return false
 				}
-				if a.mustClose[i] && !flood(t.Context(), time.Now().Add(servertest.Slack)) {
-					t.Errorf("%s, %s: the server does not close the connection", transport, a.name)
+				if a.mustClose[i] {
+					bounded, cancel := context.WithTimeout(t.Context(), servertest.Slack)
+					defer cancel()
+					if !flood(bounded) {
+						t.Errorf("%s, %s: the server does not close the connection", transport, a.name)
+					}
 				}
-				repeat(until, func() { flood(ctx, until) })
+				repeat(ctx, func() { flood(ctx) })
 			}})
 		}
 	}
 	return all
 }
 
-// repeat repeats an attack until the time is over. One client suffices: with more, the
+// repeat repeats an attack until the context ends. One client suffices: with more, the
 // clients compete with the server for the processors of the test.
-func repeat(until time.Time, run func()) {
-	for time.Now().Before(until) {
+func repeat(ctx context.Context, run func()) {
+	for ctx.Err() == nil {
 		run()
 	}
 }
@@ -181,51 +204,81 @@ func (s *target) post(path, rest string) string {
 }
 
 // deepJSON sends bodies that are nested as deep as possible, also compressed.
-func deepJSON(ctx context.Context, t *testing.T, s *target, until time.Time) {
+func deepJSON(ctx context.Context, t *testing.T, s *target, begun func()) {
 	t.Helper()
 	deep := []byte(`{"title":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}")
 	fitting := []byte(`{"unknown":` + strings.Repeat("[", 32_000) + strings.Repeat("]", 32_000) + "}")
-	repeat(until, func() {
-		s.wantRefused(ctx, t, deep, "", http.StatusRequestEntityTooLarge)
-		s.wantRefused(ctx, t, zipped(deep), "gzip", http.StatusRequestEntityTooLarge)
-		s.wantRefused(ctx, t, fitting, "", http.StatusBadRequest)
-		s.wantRefused(ctx, t, fitting[:40_000], "", http.StatusBadRequest)
+	s.wantRefused(ctx, t, begun, []refusal{
+		{deep, "", http.StatusRequestEntityTooLarge},
+		{zipped(deep), "gzip", http.StatusRequestEntityTooLarge},
+		{fitting, "", http.StatusBadRequest},
+		{fitting[:40_000], "", http.StatusBadRequest},
 	})
 }
 
 // gzipBomb sends bodies that become a thousand times larger.
-func gzipBomb(ctx context.Context, t *testing.T, s *target, until time.Time) {
+func gzipBomb(ctx context.Context, t *testing.T, s *target, begun func()) {
 	t.Helper()
 	bomb := zipped([]byte(`{"title":"` + strings.Repeat("a", 40<<20) + `"}`))
 	twice := zipped(bomb)
-	repeat(until, func() {
-		s.wantRefused(ctx, t, bomb, "gzip", http.StatusRequestEntityTooLarge)
-		s.wantRefused(ctx, t, twice, "gzip", http.StatusBadRequest)
-		s.wantRefused(ctx, t, twice, "gzip, gzip", http.StatusUnsupportedMediaType)
+	s.wantRefused(ctx, t, begun, []refusal{
+		{bomb, "gzip", http.StatusRequestEntityTooLarge},
+		{twice, "gzip", http.StatusBadRequest},
+		{twice, "gzip, gzip", http.StatusUnsupportedMediaType},
 	})
 }
 
-// wantRefused sends a body that must be refused with a status.
-func (s *target) wantRefused(ctx context.Context, t *testing.T, body []byte, encoding string, want int) {
+// refusal is a body that must be refused with a status.
+type refusal struct {
+	body     []byte
+	encoding string
+	want     int
+}
+
+// wantRefused sends bodies in turn until the context ends. The server may close a connection
+// before it has read the body, but each body must be answered at least once.
+func (s *target) wantRefused(ctx context.Context, t *testing.T, begun func(), all []refusal) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.REST+"/v1/channels/info", bytes.NewReader(body))
+	for _, r := range all {
+		bounded, cancel := context.WithTimeout(t.Context(), servertest.Slack)
+		for bounded.Err() == nil && !s.answers(bounded, t, r) {
+			begun()
+		}
+		if bounded.Err() != nil {
+			t.Errorf("a body of %d bytes with the encoding %q was never answered", len(r.body), r.encoding)
+		}
+		cancel()
+		begun()
+	}
+	repeat(ctx, func() {
+		for _, r := range all {
+			s.answers(ctx, t, r)
+		}
+	})
+}
+
+// answers sends a body, and reports whether the server answers, which must be as wanted.
+func (s *target) answers(ctx context.Context, t *testing.T, refused refusal) bool {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.REST+"/v1/channels/info", bytes.NewReader(refused.body))
 	if err != nil {
 		t.Error(err)
-		return
+		return false
 	}
 	r.Header = http.Header{"Authorization": {"Bearer " + s.owner.Token}, "Client-Id": {s.owner.ClientID}, "Content-Type": {"application/json"}}
-	if encoding != "" {
-		r.Header.Set("Content-Encoding", encoding)
+	if refused.encoding != "" {
+		r.Header.Set("Content-Encoding", refused.encoding)
 	}
 	response, err := http.DefaultClient.Do(r)
-	if err != nil { // the server may close before it has read all
-		return
+	if err != nil {
+		return false
 	}
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
-	if response.StatusCode != want {
-		t.Errorf("a body of %d bytes with the encoding %q: got %d, want %d", len(body), encoding, response.StatusCode, want)
+	if response.StatusCode != refused.want {
+		t.Errorf("a body of %d bytes with the encoding %q: got %d, want %d", len(refused.body), refused.encoding, response.StatusCode, refused.want)
 	}
+	return true
 }
 
 // slowConnections is how many connections send slowly at the same time.
@@ -233,12 +286,13 @@ func slowConnections() int { return scaled(200, 2000) }
 
 // slowRequests sends requests byte by byte. In a soak, the server must close each
 // connection by its own limits.
-func slowRequests(ctx context.Context, t *testing.T, s *target, beginning string, until time.Time) {
+func slowRequests(ctx context.Context, t *testing.T, s *target, beginning string, begun func()) {
 	t.Helper()
 	const longest = 25 * time.Second // the server allows 15 s for a request, and 5 s for its header
 	if isSoak() {
-		until = time.Now().Add(longest)
-		ctx = context.WithoutCancel(ctx)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), longest)
+		defer cancel()
 	}
 	var all sync.WaitGroup
 	var closed atomic.Int64
@@ -250,7 +304,8 @@ func slowRequests(ctx context.Context, t *testing.T, s *target, beginning string
 			}
 			defer func() { _ = conn.Close() }()
 			_, err = io.WriteString(conn, beginning)
-			for err == nil && time.Now().Before(until) && ctx.Err() == nil {
+			begun()
+			for err == nil && ctx.Err() == nil {
 				time.Sleep(200 * time.Millisecond)
 				_, err = conn.Write([]byte("a"))
 			}
@@ -263,95 +318,4 @@ func slowRequests(ctx context.Context, t *testing.T, s *target, beginning string
 	if n := int64(slowConnections()); isSoak() && closed.Load() < n {
 		t.Errorf("the server closed %d of %d connections that send slowly", closed.Load(), n)
 	}
-}
-
-// raw is a codec for messages that are sent as they are.
-type raw struct{}
-
-// Marshal implements encoding.CodecV2.
-func (raw) Marshal(v any) (mem.BufferSlice, error) {
-	message, _ := v.([]byte)
-	return mem.BufferSlice{mem.SliceBuffer(message)}, nil
-}
-
-// Unmarshal implements encoding.CodecV2.
-func (raw) Unmarshal(mem.BufferSlice, any) error { return nil }
-
-// Name implements encoding.CodecV2.
-func (raw) Name() string { return "proto" }
-
-var _ encoding.CodecV2 = raw{}
-
-// deepMessage sends messages with 100,000 levels, which protobuf limits to 10,000.
-func deepMessage(ctx context.Context, t *testing.T, s *target, until time.Time) {
-	t.Helper()
-	conn, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	deep := deepAction(100_000)
-	repeat(until, func() {
-		err := conn.Invoke(s.backend.Context(), platformv1.ContentService_RecordVote_FullMethodName, deep, nil, grpc.ForceCodecV2(raw{}))
-		if code := status.Code(err); ctx.Err() == nil && code != codes.Internal && code != codes.InvalidArgument && code != codes.ResourceExhausted {
-			t.Errorf("a message of 100,000 levels: got %v, want it to be refused", err)
-		}
-	})
-}
-
-// deepAction returns a vote whose action, field 8, is nested.
-func deepAction(levels int) []byte {
-	const actionTag, fieldsTag, valueTag, listTag, valuesTag = 8<<3 | 2, 1<<3 | 2, 2<<3 | 2, 6<<3 | 2, 1<<3 | 2
-	// Written from the end: each level is a list with one value.
-	reversed := []byte{}
-	length := 0
-	wrap := func(tag byte) {
-		prefix := []byte{tag}
-		for n := length; ; n >>= 7 {
-			if n < 0x80 {
-				prefix = append(prefix, byte(n))
-				break
-			}
-			prefix = append(prefix, byte(n)|0x80)
-		}
-		for i := len(prefix) - 1; i >= 0; i-- {
-			reversed = append(reversed, prefix[i])
-		}
-		length += len(prefix)
-	}
-	for range levels {
-		wrap(listTag)
-		wrap(valuesTag)
-	}
-	wrap(valueTag)
-	wrap(fieldsTag)
-	wrap(actionTag)
-	message := make([]byte, len(reversed))
-	for i, b := range reversed {
-		message[len(reversed)-1-i] = b
-	}
-	return message
-}
-
-// compressedMessage sends messages that become a thousand times larger by decompression,
-// which the server stops at twenty times.
-func compressedMessage(ctx context.Context, t *testing.T, s *target, until time.Time) {
-	t.Helper()
-	bomb := grpcMessage(zipped(make([]byte, 10<<20)), true)
-	repeat(until, func() {
-		c, err := dialHTTP2(ctx, s.GRPC, false)
-		if err != nil {
-			return
-		}
-		c.flood(until, func() error {
-			block := c.requestHeaders(platformv1.ContentService_RecordVote_FullMethodName, "grpc-encoding", "gzip",
-				"authorization", "Bearer "+s.backend.Token, "client-id", s.backend.ClientID)
-			stream, err := c.open(block, true)
-			if err == nil {
-				err = c.framer.WriteData(stream, true, bomb[:min(len(bomb), 16<<10)])
-			}
-			return err
-		})
-	})
 }

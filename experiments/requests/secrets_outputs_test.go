@@ -16,9 +16,16 @@ func (x *exposure) commands(t *testing.T, owner servertest.Credentials) {
 	t.Helper()
 	password := canary("Database")
 	x.secrets["password of the database"] = password
-	run := func(env []string, input string, args ...string) {
+	run := func(env []string, input string, args ...string) process.Result {
 		r := process.Run(t, env, input, args...)
 		x.texts["commands"] += r.Out + r.Err
+		return r
+	}
+	succeed := func(input string, args ...string) {
+		t.Helper()
+		if r := run(nil, input, args...); r.Code != 0 {
+			t.Errorf("%v exited with %d: %s%s", args, r.Code, r.Out, r.Err)
+		}
 	}
 	for _, address := range []string{"mysql://moderato:" + password + "@127.0.0.1:1/moderato", "mysql://moderato:" + password + "@[/x", "postgres://moderato:" + password + "@localhost/x"} {
 		for _, command := range [][]string{{"migrate"}, {"fsck"}, {"serve"}, {"token", "inspect", "-"}} {
@@ -28,11 +35,11 @@ func (x *exposure) commands(t *testing.T, owner servertest.Credentials) {
 		run([]string{"MODERATO_DB=" + address}, "", "--help")
 		run([]string{"MODERATO_DB=" + address}, "", "serve", "--help")
 	}
-	run(nil, owner.Token, "token", "inspect", process.DBFlag(x.url), "-")
+	succeed(owner.Token, "token", "inspect", process.DBFlag(x.url), "-")
 	run(nil, owner.Token+"x", "token", "inspect", process.DBFlag(x.url), "-")
-	run(nil, "", "fsck", process.DBFlag(x.url))
+	succeed("", "fsck", process.DBFlag(x.url))
 	copied := filepath.Join(t.TempDir(), "backup.db")
-	run(nil, "", "backup", process.DBFlag(x.url), copied)
+	succeed("", "backup", process.DBFlag(x.url), copied)
 	for _, path := range []string{x.url.Path, x.url.Path + "-wal", copied} {
 		text, err := os.ReadFile(path) //nolint:gosec // the test's own files
 		if err != nil {

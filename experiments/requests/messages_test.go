@@ -1,0 +1,120 @@
+package requests_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/gzip"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+)
+
+// raw is a codec for messages that are sent as they are.
+type raw struct{}
+
+// Marshal implements encoding.CodecV2.
+func (raw) Marshal(v any) (mem.BufferSlice, error) {
+	message, _ := v.([]byte)
+	return mem.BufferSlice{mem.SliceBuffer(message)}, nil
+}
+
+// Unmarshal implements encoding.CodecV2.
+func (raw) Unmarshal(mem.BufferSlice, any) error { return nil }
+
+// Name implements encoding.CodecV2.
+func (raw) Name() string { return "proto" }
+
+var _ encoding.CodecV2 = raw{}
+
+// voter returns a function that sends the message of a vote as it is.
+func (s *target) voter(t *testing.T) func(message []byte, options ...grpc.CallOption) error {
+	t.Helper()
+	conn, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return func([]byte, ...grpc.CallOption) error { return err }
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return func(message []byte, options ...grpc.CallOption) error {
+		options = append(options, grpc.ForceCodecV2(raw{}))
+		return conn.Invoke(s.backend.Context(), platformv1.ContentService_RecordVote_FullMethodName, message, nil, options...)
+	}
+}
+
+// deepMessage sends messages with 100,000 levels, which protobuf limits to 10,000.
+func deepMessage(ctx context.Context, t *testing.T, s *target, begun func()) {
+	t.Helper()
+	deep, vote := deepAction(100_000), s.voter(t)
+	repeat(ctx, func() {
+		err := vote(deep)
+		if code := status.Code(err); code != codes.Internal && code != codes.InvalidArgument && code != codes.ResourceExhausted {
+			t.Errorf("a message of 100,000 levels: got %v, want it to be refused", err)
+		}
+		begun()
+	})
+}
+
+// deepAction returns a vote whose action, field 8, is nested.
+func deepAction(levels int) []byte {
+	const actionTag, fieldsTag, valueTag, listTag, valuesTag = 8<<3 | 2, 1<<3 | 2, 2<<3 | 2, 6<<3 | 2, 1<<3 | 2
+	// Written from the end: each level is a list with one value.
+	reversed := []byte{}
+	length := 0
+	wrap := func(tag byte) {
+		prefix := []byte{tag}
+		for n := length; ; n >>= 7 {
+			if n < 0x80 {
+				prefix = append(prefix, byte(n))
+				break
+			}
+			prefix = append(prefix, byte(n)|0x80)
+		}
+		for i := len(prefix) - 1; i >= 0; i-- {
+			reversed = append(reversed, prefix[i])
+		}
+		length += len(prefix)
+	}
+	for range levels {
+		wrap(listTag)
+		wrap(valuesTag)
+	}
+	wrap(valueTag)
+	wrap(fieldsTag)
+	wrap(actionTag)
+	message := make([]byte, len(reversed))
+	for i, b := range reversed {
+		message[len(reversed)-1-i] = b
+	}
+	return message
+}
+
+// compressedMessage sends messages that become a thousand times larger by decompression,
+// which the server stops at twenty times.
+func compressedMessage(ctx context.Context, t *testing.T, s *target, begun func()) {
+	t.Helper()
+	if err := s.voter(t)(make([]byte, 900_000), grpc.UseCompressor(gzip.Name)); !strings.Contains(status.Convert(err).Message(), "20 times") {
+		t.Errorf("a message that becomes a thousand times larger: got %v, want it to be refused with its size", err)
+	}
+	bomb := grpcMessage(zipped(make([]byte, 10<<20)), true)
+	repeat(ctx, func() {
+		c, err := dialHTTP2(ctx, s.GRPC, false)
+		if err != nil {
+			return
+		}
+		c.flood(ctx, begun, func() error {
+			block := c.requestHeaders(platformv1.ContentService_RecordVote_FullMethodName, "grpc-encoding", "gzip",
+				"authorization", "Bearer "+s.backend.Token, "client-id", s.backend.ClientID)
+			stream, err := c.open(block, true)
+			if err == nil {
+				err = c.framer.WriteData(stream, true, bomb[:min(len(bomb), 16<<10)])
+			}
+			return err
+		})
+	})
+}
