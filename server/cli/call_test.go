@@ -62,7 +62,7 @@ func TestAPICalls(t *testing.T) {
 		{[]string{"get", "/v1/channels?type=all", "-f", "slug[]=ines", "-f", "slug[]=zoe-l"}, "", 0, `"count":2`, ""},
 		{[]string{"POST", "/v1/moderation/ban", "--input", file}, "", 0, `"bannedUserId"`, ""},
 		{[]string{"DELETE", "/v1/moderation/ban", "--input=-"}, banOfRaider, 0, `{"success":true,"message":"success"}`, ""},
-		{[]string{"DELETE", "/v1/moderation/ban", "-f", channel, "-f", "banUsername=lootgoblin77"}, "", 1, `"code":"NOT_BANNED"`, "moderato: The user is not banned in this channel, so nothing needs to be done; GET /v1/channels/banned-users lists who is banned (NOT_BANNED)\n"},
+		{[]string{"DELETE", "/v1/moderation/ban", "-f", channel, "-f", "banUsername=lootgoblin77"}, "", 1, `"code":"NOT_BANNED"`, "moderato: The user is not banned in this channel, so nothing needs to be done; GET /v1/moderation/users shows whether a user is banned or muted (NOT_BANNED)\n"},
 		{[]string{"POST", "/v1/channels/info", "-f", "title=12", "-f", "lang=en", "-F", "categoryId=0"}, "", 0, `"title":"12"`, ""},
 		{[]string{"POST", "/v1/webhooks", "-f", "url=https://hooks.example.com/", "-f", "type[]=channel.ban", "-f", "type[]=channel.unban"}, "", 0, `"type":["channel.ban","channel.unban"]`, ""},
 		{[]string{"GET", "/v1/nothing"}, "", 1, `"code":"PATH_NOT_FOUND"`, "PATH_NOT_FOUND"},

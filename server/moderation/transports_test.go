@@ -100,7 +100,7 @@ var conditions = map[string]errorCondition{
 	"TARGET_IS_CHANNEL": {400, codes.InvalidArgument, "The operation does not apply to the owner of the channel; name another user.", ""},
 	"RESULT_TOO_LARGE":  {400, codes.InvalidArgument, "The list is too long to be returned at once; request it in pages, with limit and cursor.", ""},
 	"NOT_BANNED": {404, codes.NotFound,
-		"The user is not banned in this channel, so nothing needs to be done; GET /v1/channels/banned-users lists who is banned.", ""},
+		"The user is not banned in this channel, so nothing needs to be done; GET /v1/moderation/users shows whether a user is banned or muted.", ""},
 	"MUTE_ACTIVE": {409, codes.AlreadyExists,
 		"The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute.", ""},
 }
