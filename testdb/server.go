@@ -101,11 +101,11 @@ func start(ctx context.Context, p program, c config) (*Server, error) {
 }
 
 func (s *Server) initialize(ctx context.Context, p program, c config) error {
+	if err := os.MkdirAll(c.temporary(), 0o700); err != nil {
+		return fmt.Errorf("%s: %w", s.label, err)
+	}
 	if _, err := os.Stat(filepath.Join(c.data, "mysql")); err == nil {
 		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(c.data), 0o700); err != nil {
-		return fmt.Errorf("%s: %w", s.label, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -127,12 +127,16 @@ func (s *Server) initialize(ctx context.Context, p program, c config) error {
 
 // common returns the options for both creating the data directory and running on it.
 func (c config) common() []string {
-	options := append([]string{"--datadir=" + c.data}, c.options...)
+	options := append([]string{"--datadir=" + c.data, "--tmpdir=" + c.temporary()}, c.options...)
 	if os.Geteuid() == 0 {
 		options = append(options, "--user=root") // servers refuse to run as root unless told to
 	}
 	return options
 }
+
+// temporary is the directory of temporary files. Servers must not share one: MariaDB removes
+// the temporary tables that it finds there when it starts.
+func (c config) temporary() string { return c.data + ".tmp" }
 
 // pidFile is created by the server when it listens.
 func (c config) pidFile() string { return filepath.Join(c.data, "server.pid") }
