@@ -114,7 +114,8 @@ func (s *site) checkEnds(clock *clock) []uid.ID {
 	return []uid.ID{muted, banned}
 }
 
-// ends are users and tokens whose limits have an end, and some whose limits have none yet.
+// ends holds a muted and a banned user and a token that end after half an hour, and those that
+// do not end within the experiment.
 type ends struct {
 	*site
 

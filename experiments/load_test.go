@@ -70,7 +70,7 @@ func (g *target) apply(k kind) {
 	}
 }
 
-// load changes targets at a fixed rate until it is stopped. Every other worker sends
+// load changes targets at a bounded rate until it is stopped. Every other worker sends
 // idempotency keys, and repeats an operation until it knows the outcome. The others leave a
 // target alone after an operation of unknown outcome, and continue with another.
 type load struct {

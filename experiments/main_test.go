@@ -1,5 +1,5 @@
 // Package experiments_test runs servers as processes, changes channels through them at a
-// fixed rate, and meanwhile does them harm: it kills processes, cuts connections, stops the
+// bounded rate, and meanwhile does them harm: it kills processes, cuts connections, stops the
 // database, fills the disk, moves clocks. Afterwards a journal of the clients decides what
 // the database and the subscribers must have; see docs/reliability.md.
 //
