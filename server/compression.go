@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxExpansion is how many times larger a compressed message may become. Text and
-	// messages become up to ten times larger.
+	// maxExpansion is how many times larger a compressed message may become. A caller whose
+	// message repeats itself more often sends it uncompressed.
 	maxExpansion = 20
 	// freeExpansion is how large any compressed message may become.
 	freeExpansion = 16 << 10
