@@ -153,10 +153,12 @@ func (r *raid) another(ctx context.Context, channel int) error {
 	return r.both(ctx, channel, r.next)
 }
 
-// bans returns the median time of a ban and unban of users in others, as the mean of
+// fewBans is how many bans are measured while something happens that ends soon.
+const fewBans = 200
+
+// bans returns the median time of n bans and unbans of users in others, as the mean of
 // two medians.
-func (r *raid) bans(ctx context.Context, channel int) (time.Duration, error) {
-	const n = 200
+func (r *raid) bans(ctx context.Context, channel, n int) (time.Duration, error) {
 	first, second, err := timing(n/2, func() error { return r.another(ctx, channel) }, func() error { return r.another(ctx, channel) })
 	return (first + second) / 2, err
 }
@@ -166,7 +168,7 @@ func (r *raid) bans(ctx context.Context, channel int) (time.Duration, error) {
 func (r *raid) byMessages(ctx context.Context, posts int) error {
 	const bans = 100
 	target := row{Store: r.store, Transport: "gRPC", Connections: 1, AtMost: true}
-	alone, err := r.bans(ctx, raided+1)
+	alone, err := r.bans(ctx, raided+1, fewBans)
 	if err != nil {
 		return err
 	}
@@ -179,7 +181,7 @@ func (r *raid) byMessages(ctx context.Context, posts int) error {
 	if err := r.purgeNow(ctx); err != nil {
 		return err
 	}
-	meanwhile, err := r.bans(ctx, raided+1)
+	meanwhile, err := r.bans(ctx, raided+1, fewBans)
 	if err != nil {
 		return err
 	}
@@ -252,7 +254,7 @@ func (r *raid) messages(ctx context.Context) (n int, err error) {
 
 // underFollows measures bans while other users follow the same channel.
 func (r *raid) underFollows(ctx context.Context) error {
-	alone, err := r.bans(ctx, raided)
+	alone, err := r.bans(ctx, raided, fewBans)
 	if err != nil {
 		return err
 	}
@@ -260,7 +262,7 @@ func (r *raid) underFollows(ctx context.Context) error {
 	done := make(chan followed, 1)
 	go func() { done <- r.follow(following) }()
 	time.Sleep(time.Second) // until the rate of follows is steady
-	meanwhile, err := r.bans(ctx, raided)
+	meanwhile, err := r.bans(ctx, raided, fewBans)
 	stop()
 	follows := <-done
 	if err != nil {

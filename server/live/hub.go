@@ -24,10 +24,12 @@ const (
 	flushInterval   = 20 * time.Millisecond
 	intervalPerWake = 30 * time.Microsecond
 	maxInterval     = 100 * time.Millisecond
-	// wokenAtOnce is how many listeners are woken before the others wait for wakePause:
-	// calls, such as bans, must not wait for a processor until all listeners have written.
-	wokenAtOnce = 32
-	wakePause   = time.Millisecond
+	// takingAtOnce is how many listeners take their messages at once: calls, such as bans,
+	// must not wait for a processor until all listeners have written. Whenever these
+	// listeners need longer than maxTaking, twice as many may take theirs at once, so slow
+	// listeners hardly delay the others.
+	takingAtOnce = 2
+	maxTaking    = time.Millisecond
 	// maxPosted is how many messages wait for the next delivery at most.
 	maxPosted = 10_000
 	// checkedAtOnce is how many messages one statement checks.
@@ -61,6 +63,8 @@ type Hub struct {
 
 	// posted wakes the goroutine that delivers messages.
 	posted store.Signal
+	// taken receives a value when a woken listener has taken all its messages.
+	taken chan struct{}
 
 	mu         sync.Mutex
 	arrived    []Message // for the listeners of this process
@@ -75,7 +79,7 @@ type Hub struct {
 // deleted.
 func NewHub(s *store.Store, log *slog.Logger, registry prometheus.Registerer, visible func(context.Context, *store.Store, []uid.ID) (map[uid.ID]bool, error)) *Hub {
 	h := &Hub{
-		store: s, log: log, visible: visible, posted: store.NewSignal(),
+		store: s, log: log, visible: visible, posted: store.NewSignal(), taken: make(chan struct{}, takingAtOnce),
 		byChannel: map[uid.ID]map[*Listener]struct{}{}, everywhere: map[*Listener]struct{}{},
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_chat_dropped_total",
@@ -170,18 +174,30 @@ func (h *Hub) deliver(ctx context.Context) (woken int) {
 	for len(arrived) > 0 {
 		some := arrived[:min(len(arrived), checkedAtOnce)]
 		arrived = arrived[len(some):]
-		woken += wake(ctx, h.deliverSome(ctx, some))
+		woken += h.wake(ctx, h.deliverSome(ctx, some))
 	}
 	return woken
 }
 
-// wake wakes listeners, some at a time. It returns their number.
-func wake(ctx context.Context, listeners []*Listener) int {
-	for i, l := range listeners {
-		if i > 0 && i%wokenAtOnce == 0 {
-			pause(ctx, wakePause)
+// wake wakes listeners, a few at a time. It returns their number.
+func (h *Hub) wake(ctx context.Context, listeners []*Listener) int {
+	slow := time.NewTimer(maxTaking)
+	defer slow.Stop()
+	taking, atOnce := 0, takingAtOnce
+	for _, l := range listeners {
+		if taking == atOnce {
+			slow.Reset(maxTaking)
+			select {
+			case <-h.taken:
+				taking--
+			case <-slow.C:
+				atOnce *= 2
+			case <-ctx.Done():
+				return 0
+			}
 		}
-		l.Wake.Raise()
+		l.wake()
+		taking++
 	}
 	return len(listeners)
 }

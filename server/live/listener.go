@@ -28,6 +28,7 @@ type Listener struct {
 	mu       sync.Mutex
 	channels []uid.ID
 	isGone   bool
+	isWoken  bool // by the hub, and has not taken everything since
 	pending  []*Batch
 	size     int // the number of messages in pending
 	missed   int64
@@ -108,6 +109,14 @@ func (l *Listener) trim() {
 	l.pending = slices.Delete(l.pending, 0, n)
 }
 
+// wake wakes the Listener for the batches that were added.
+func (l *Listener) wake() {
+	l.mu.Lock()
+	l.isWoken = true
+	l.mu.Unlock()
+	l.Wake.Raise()
+}
+
 // miss records that the Listener missed messages.
 func (l *Listener) miss(n int) {
 	l.mu.Lock()
@@ -127,6 +136,14 @@ func (l *Listener) Take() (next *Batch, missed int64) {
 		next = l.pending[0]
 		l.pending = slices.Delete(l.pending, 0, 1)
 		l.size -= next.size
+		return next, missed
 	}
-	return next, missed
+	if l.isWoken {
+		l.isWoken = false
+		select {
+		case l.hub.taken <- struct{}{}:
+		default:
+		}
+	}
+	return nil, missed
 }
