@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"time"
 )
@@ -41,3 +42,13 @@ func (s *Store) WaitingWriters() int { return s.writers.Waiting() }
 
 // ReadCommitted returns the connector of a Store's connections.
 func ReadCommitted(c driver.Connector) driver.Connector { return readCommitted{c} }
+
+// MigrationLockOn takes a lock like that of a migration on a connection of a database server.
+func (s *Store) MigrationLockOn(ctx context.Context, name string) (*sql.Conn, error) {
+	conn, err := s.writeDB.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin, _ := s.dialect.boundIdle(int(maxMigration.Seconds()))
+	return conn, takeLock(ctx, conn, name, begin)
+}

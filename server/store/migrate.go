@@ -17,7 +17,13 @@ import (
 // ErrVersion is the error of a database whose schema is older than this program needs.
 var ErrVersion = errors.New("the database's schema has another version")
 
-const migrationLockWait = 60 * time.Second
+const (
+	migrationLockWait = 60 * time.Second
+	// maxMigration is how long a migration may take before a database server may close the
+	// idle connection that holds its lock.
+	maxMigration  = 7 * 24 * time.Hour
+	unlockTimeout = 5 * time.Second
+)
 
 // Migrate migrates a database to the schema version of this program and logs the
 // result. Concurrent migrations of a database wait for each other.

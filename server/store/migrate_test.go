@@ -231,3 +231,23 @@ func TestMySQLMigrationsHaveOneStatement(t *testing.T) {
 		}
 	}
 }
+
+// TestMigrationLockOutlastsIdleTimeout checks that a server keeps the connection that holds
+// the lock of a migration, although it is idle meanwhile.
+func TestMigrationLockOutlastsIdleTimeout(t *testing.T) {
+	storetest.EachNewOnServer(t, func(t *testing.T, url store.URL) {
+		s := open(t, url)
+		conn, err := s.MigrationLockOn(t.Context(), "moderato.test."+uid.New().String()[:8])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		var idle, usual int
+		if err := conn.QueryRowContext(t.Context(), "SELECT @@SESSION.wait_timeout, @@GLOBAL.wait_timeout").Scan(&idle, &usual); err != nil {
+			t.Fatal(err)
+		}
+		if idle < 24*3600 {
+			t.Errorf("the server closes the connection after %d s (usually %d), want at least a day", idle, usual)
+		}
+	})
+}

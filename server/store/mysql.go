@@ -188,27 +188,43 @@ func (mysqlDialect) migrations() (directory string, name goose.Dialect) {
 }
 
 // lockMigrations takes a lock that belongs to its connection: it is released when the
-// connection breaks.
-func (mysqlDialect) lockMigrations(ctx context.Context, db *sql.DB, url URL) (unlock func(), err error) {
+// process dies.
+func (d mysqlDialect) lockMigrations(ctx context.Context, db *sql.DB, url URL) (unlock func(), err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// Lock names are global to the server, and at most 64 characters long.
 	name := fmt.Sprintf("moderato.%x", sha256.Sum256([]byte(url.Name)))[:64]
-	var got sql.NullInt64
-	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, int(migrationLockWait.Seconds())).Scan(&got)
-	if err == nil && got.Int64 != 1 {
-		err = errors.New("another migration holds the lock")
-	}
-	if err != nil {
+	begin, end := d.boundIdle(int(maxMigration.Seconds()))
+	if err := takeLock(ctx, conn, name, begin); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", name)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTimeout)
+		defer cancel()
+		for _, statement := range []string{"DO RELEASE_LOCK('" + name + "')", end} {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				break // the server releases the lock with the connection
+			}
+		}
 		_ = conn.Close()
 	}, nil
+}
+
+// takeLock takes a lock after the statement keep, which keeps the connection open: it is
+// idle during a migration, which may take longer than the server's wait_timeout.
+func takeLock(ctx context.Context, conn *sql.Conn, name, keep string) error {
+	if _, err := conn.ExecContext(ctx, keep); err != nil {
+		return err
+	}
+	var got sql.NullInt64
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, int(migrationLockWait.Seconds())).Scan(&got)
+	if err == nil && got.Int64 != 1 {
+		err = errors.New("another migration holds the lock")
+	}
+	return err
 }
 
 func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)" }
