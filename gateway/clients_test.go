@@ -115,11 +115,12 @@ func TestHeadReturnsGetHeadersWithoutBody(t *testing.T) {
 	}
 }
 
-func TestTrailingSlashIsNotFoundAndSuggestsPath(t *testing.T) {
+func TestSimilarPathIsNotFoundAndSuggestsPath(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{
 		"/v1/channels/": "did you mean /v1/channels?", "/v1/moderation/ban//": "did you mean /v1/moderation/ban?", "/v1/": "Nothing is served",
+		"/moderation/ban": "did you mean /v1/moderation/ban?", "/channels/": "did you mean /v1/channels?",
 	} {
 		failed := wantRefused(t, s.REST(t, s.AsApp(t), "GET", path, ""), http.StatusNotFound, "PATH_NOT_FOUND")
 		if !strings.Contains(failed.Message, want) {

@@ -110,10 +110,14 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 }
 
 // pathNotFound returns the error for a path at which nothing is served. The error
-// suggests the path without slashes at the end, if that one is served.
+// suggests the path without slashes at the end, or below /v1, if that one is served.
 func (f *facade) pathNotFound(path string) *apierr.Error {
 	e := apierr.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
-	if meant := strings.TrimRight(path, "/"); meant != path && f.routes[meant] != nil {
+	meant := strings.TrimRight(path, "/")
+	if f.routes[meant] == nil {
+		meant = "/v1" + meant
+	}
+	if f.routes[meant] != nil {
 		e.Message = "Nothing is served at this path; did you mean " + meant + "?"
 	}
 	return e

@@ -24,9 +24,13 @@ func init() {
 	}
 }
 
-// limitingWords are parts of the folded names of such fields. An operation that has a reason
-// or a duration refuses every field whose name contains one.
-var limitingWords = []string{"duration", "expir", "hour", "minute", "permanent", "reason", "second", "timeout", "until"}
+// limitingWords are parts of the folded names of such fields, and limitingNames are whole
+// ones. An operation that has a reason or a duration refuses every field whose name contains
+// such a word or is such a name.
+var (
+	limitingWords = []string{"duration", "expir", "hour", "length", "minute", "permanent", "period", "reason", "second", "timeout", "ttl", "until"}
+	limitingNames = []string{"day", "end", "endat", "endsat", "endtime", "for", "week"}
+)
 
 // refuseField returns why an unknown field of a body is refused, or an empty string if
 // it is ignored.
@@ -54,7 +58,7 @@ func refuseField(m protoreflect.MessageDescriptor, name, path string) string {
 		return "is not supported by this operation; " + knownFields(m)
 	case meant != nil:
 		return unknownName("field", path, meant.JSONName())
-	case rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED, containsLimitingWord(name):
+	case rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED, isLimitingName(name):
 		return "is not a known field; " + knownFields(m)
 	}
 	return ""
@@ -62,9 +66,10 @@ func refuseField(m protoreflect.MessageDescriptor, name, path string) string {
 
 func anyField(protoreflect.FieldDescriptor) bool { return true }
 
-func containsLimitingWord(name string) bool {
+func isLimitingName(name string) bool {
 	folded := spelling.Fold(name)
-	return slices.ContainsFunc(limitingWords, func(word string) bool { return strings.Contains(folded, word) })
+	return slices.Contains(limitingNames, folded) ||
+		slices.ContainsFunc(limitingWords, func(word string) bool { return strings.Contains(folded, word) })
 }
 
 // knownFields lists the fields of a message.

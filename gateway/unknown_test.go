@@ -35,6 +35,8 @@ func TestUnknownModerationFieldIsRejected(t *testing.T) {
 		{"POST", banPath, ban, "permanent", "permanent is not supported by this operation; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
 		{"POST", banPath, ban, "expiresIn", "expiresIn is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
 		{"POST", banPath, ban, "timeoutMinutes", "timeoutMinutes is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
+		{"POST", banPath, ban, "length", "length is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
+		{"POST", banPath, ban, "ends_at", "ends_at is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
 		{"POST", mutePath, mute, "reson", "unknown field reson; did you mean reason?"},
 		{"POST", mutePath, mute, "seconds", "unknown field seconds; did you mean durationSeconds?"},
 		{"POST", bansPath, batch, "dryrum", "unknown field dryrum; did you mean dryRun?"},
