@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -75,6 +76,30 @@ func TestAuthorizeNeverRedirectsToUnknownPlaces(t *testing.T) {
 	}
 	if n := s.Store.Read.Authorization.Query().CountX(context.Background()); n != 0 {
 		t.Errorf("%d requests were stored, want none", n)
+	}
+}
+
+// TestAuthorizeNamesRedirectURI checks that the developer of a client sees which redirect URI
+// is not registered.
+func TestAuthorizeNamesRedirectURI(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	query := authorizeQuery()
+	for uri, want := range map[string]string{
+		callback + "/<b>":                   "redirect_uri " + callback + "/&lt;b&gt;. The application",
+		"":                                  "redirect_uri is missing",
+		callback + strings.Repeat("/", 200): "is not registered (redirect_uri).",
+	} {
+		query.Set("redirect_uri", uri)
+		response, err := browser.Get(s.url("/oauth2/authorize?" + query.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || !strings.Contains(string(page), want) || !strings.Contains(string(page), "--redirect-uri") {
+			t.Errorf("%q: got %s, want %q in it (%v)", uri, page, want, err)
+		}
 	}
 }
 

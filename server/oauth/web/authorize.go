@@ -49,7 +49,7 @@ func (h *handler) authorize(x *exchange) error {
 	case c == nil:
 		return h.errorPage(x, http.StatusBadRequest, "The application that sent you here is not known (client_id).")
 	case !c.HasRedirectURI(one("redirect_uri")):
-		return h.errorPage(x, http.StatusBadRequest, "The address to which the application wants you to return is not registered (redirect_uri).")
+		return h.errorPage(x, http.StatusBadRequest, notRegistered(one("redirect_uri")))
 	}
 	x.client = c.ID
 	request := &oidc.AuthRequest{
@@ -96,4 +96,19 @@ func redirect(x *exchange, to string, status int) {
 	x.Header().Set("Location", to)
 	x.Header().Set("Referrer-Policy", "no-referrer")
 	x.WriteHeader(status)
+}
+
+// maxShownURI is how much of a redirect URI an error page shows.
+const maxShownURI = 200
+
+// notRegistered says that a client has no such redirect URI.
+func notRegistered(uri string) string {
+	const register = " The application's developer registers it with moderato client create --redirect-uri."
+	switch {
+	case uri == "":
+		return "The application does not say to which address you return (redirect_uri is missing)." + register
+	case len(uri) > maxShownURI:
+		return "The address to which the application wants you to return is not registered (redirect_uri)." + register
+	}
+	return "The address to which the application wants you to return is not registered: redirect_uri " + uri + "." + register
 }
