@@ -35,7 +35,7 @@ func TestInvalidSettingNamesFlagAndAllowedValues(t *testing.T) {
 		"key without a certificate":   {args: []string{"serve"}, env: []string{"MODERATO_GRPC_TLS_KEY=/dev/null"}, want: []string{"--grpc-tls-key needs --grpc-tls-cert"}},
 		"client authority alone":      {args: []string{"serve", "--grpc-client-ca=/dev/null"}, want: []string{"--grpc-client-ca needs --grpc-tls-cert"}},
 		"missing certificate":         {args: []string{"serve", "--http-tls-cert=/none.pem", "--http-tls-key=/dev/null"}, want: []string{"--http-tls-cert", "/none.pem"}},
-		"empty certificate":           {args: []string{"serve", "--grpc-tls-cert=/dev/null", "--grpc-tls-key=/dev/null", "--http-addr=127.0.0.1:0"}, want: []string{"--grpc-tls-cert", "/dev/null"}},
+		"empty certificate":           {args: []string{"serve", "--grpc-tls-cert=/dev/null", "--grpc-tls-key=/dev/null", "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0"}, want: []string{"--grpc-tls-cert", "/dev/null"}},
 		"demo with TLS":               {args: []string{"serve", "--demo", "--http-tls-cert=/dev/null", "--http-tls-key=/dev/null"}, want: []string{"--demo", "--http-tls-cert"}},
 		"authority without https":     {args: []string{"api", "GET", "/v1/tokens/self", "--client=x", "--token=x", "--tls-ca=/dev/null"}, want: []string{"--tls-ca", "https://", "--server"}},
 		"authority without TLS":       {args: []string{"events", "trigger", "channel.ban", "--client=x", "--token=x", "--tls-ca=/dev/null"}, want: []string{"--tls-ca", "--grpc-tls"}},
