@@ -8,7 +8,7 @@ import { ban, call, given } from './support.mjs'
 const server = given.servers[0]
 const signInURL = given.tour.match(/^http:\S+\/oauth2\/authorize\S+$/m)[0]
 // exchangeBody is the body of the request that the demo prints, without the code.
-const exchangeBody = JSON.parse(given.tour.match(/^read .* -d '(\{.*),"code"/m)[1] + '}')
+const exchangeBody = JSON.parse(given.tour.match(/^printf .* -d '(\{.*),"code"/m)[1] + '}')
 
 const context = await chromium.launchPersistentContext(`${given.directory}/profile`, {
   executablePath: given.chromium,

@@ -128,7 +128,8 @@ test('finds a page with the keyboard alone', async (t) => {
 test('finds titles before words in the text', async (t) => {
   const { page, complaints } = await open(t)
   for (const [query, first] of [['event types', 'Event types'], ['rate limit', 'Limits › Rate limit'], ['webhook', 'Webhooks'],
-    ['raid', 'Moderation › The raid drill'], ['unban', 'API reference › Remove ban'], ['timed ban', 'Moderation › Timed bans and mutes']]) {
+    ['raid', 'Moderation › The raid drill'], ['unban', 'API reference › Remove ban'], ['ban', 'API reference › Ban user'],
+    ['webhook signature', 'Webhooks › Webhook signatures'], ['refresh token', 'Signing in › Refresh tokens'], ['timed ban', 'Moderation › Timed bans and mutes']]) {
     await page.getByRole('combobox').fill(query)
     await page.waitForFunction(([query, first]) => document.querySelector('.search input').value === query &&
       document.querySelector('[role=option] strong')?.textContent === first, [query, first])

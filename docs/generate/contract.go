@@ -30,7 +30,7 @@ func contract() []byte {
 // relations describes the relation to the channel or user that a request names.
 var relations = map[optionsv1.Relation]string{
 	optionsv1.Relation_RELATION_UNSPECIFIED: "none",
-	optionsv1.Relation_RELATION_SELF:        "the user that the request names, or an app to which that user granted the scope",
+	optionsv1.Relation_RELATION_SELF:        "the user whom the request names, or an app that has this user's grant for the scope",
 	optionsv1.Relation_RELATION_AUTHORIZED:  "the channel's owner, or an app that names any channel",
 	optionsv1.Relation_RELATION_OWNER:       "the channel's owner",
 	optionsv1.Relation_RELATION_MODERATOR:   "the channel's owner or a moderator",
@@ -39,6 +39,9 @@ var relations = map[optionsv1.Relation]string{
 
 // relation describes the relation that a rule requires.
 func relation(rule authz.Rule) string {
+	if rule.AlternativeScope == authn.UsersBot {
+		return relations[rule.Relation] + "; with `" + rule.AlternativeScope + "`, the sender of the message"
+	}
 	if rule.Relation == optionsv1.Relation_RELATION_AUTHORIZED && !slices.Contains(rule.Tokens, authn.App) {
 		return relations[optionsv1.Relation_RELATION_OWNER]
 	}

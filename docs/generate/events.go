@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -113,7 +114,7 @@ func (d *document) eventExample(e event) object {
 	}
 	metadata := object{
 		{"messageId", exampleEventID}, {"messageType", "notification"}, {"subscriptionType", e.GetName()}, {"subscriptionVersion", "1"},
-		{"messageTimestamp", "2026-11-20T12:00:00.000Z"}, {"channelId", exampleChannel}, {"sequence", 1042},
+		{"messageTimestamp", "2026-11-20T12:00:00.000Z"}, {"channelId", cmp.Or(get(payload, "channelId"), any(exampleChannel))}, {"sequence", 1042},
 	}
 	if e.GetLive() {
 		metadata = metadata[:len(metadata)-1]

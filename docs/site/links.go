@@ -95,6 +95,26 @@ func (l *links) target(destination string) string {
 	return to
 }
 
+// linkPattern finds the destinations of links in Markdown.
+var linkPattern = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+
+// inMarkdown returns the Markdown of a page with its links as the site serves it.
+func (l *links) inMarkdown(source []byte) []byte {
+	return linkPattern.ReplaceAllFunc(source, func(found []byte) []byte {
+		destination := string(found[len("](") : len(found)-len(")")])
+		target := l.target(destination)
+		if file, anchor, _ := strings.Cut(destination, "#"); file != "" && !strings.Contains(destination, "://") {
+			if p, isPage := pageOf(l.path(file)); isPage {
+				target = Root + p.Name + ".md"
+				if anchor != "" {
+					target += "#" + anchor
+				}
+			}
+		}
+		return []byte("](" + target + ")")
+	})
+}
+
 // codePattern finds what may be a code of an error.
 var codePattern = regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)*\b`)
 

@@ -178,7 +178,12 @@ func (f failure) StatusText() string {
 	return f.Status + " " + http.StatusText(code)
 }
 
+// indented returns an example as it is shown: indented JSON, or a text as it is sent.
 func indented(example json.RawMessage) string {
+	var plain string
+	if json.Unmarshal(example, &plain) == nil {
+		return plain
+	}
 	var text bytes.Buffer
 	if len(example) == 0 || json.Indent(&text, example, "", "  ") != nil {
 		return ""
@@ -269,12 +274,20 @@ func (r *reference) markdown() string {
 			writeFields(&out, "Response", o.Response)
 			for _, example := range []string{o.BodyExample, o.ResponseExample} {
 				if example != "" {
-					fmt.Fprintf(&out, "\n```json\n%s\n```\n", example)
+					fmt.Fprintf(&out, "\n```%s\n%s\n```\n", languageOf(example), strings.TrimSpace(example))
 				}
 			}
 		}
 	}
 	return out.String()
+}
+
+// languageOf returns how an example is marked in Markdown.
+func languageOf(example string) string {
+	if json.Valid([]byte(example)) {
+		return "json"
+	}
+	return "text"
 }
 
 func writeFields(out *strings.Builder, title string, all []field) {

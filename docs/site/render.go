@@ -157,7 +157,7 @@ func (b *builder) addPage(m *markdown, v view) error {
 	if err != nil {
 		return err
 	}
-	b.files[Root+v.Name+".md"] = newFile(markdownType, revalidated, source)
+	b.files[Root+v.Name+".md"] = newFile(markdownType, revalidated, m.links.inMarkdown(source))
 	b.addPassages(v.page, r.passages)
 	v.Title, v.Headings, v.Content = r.title, r.headings, r.html
 	return b.addHTML(v.URL(), v)

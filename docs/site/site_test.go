@@ -64,8 +64,14 @@ func wantPage(t *testing.T, files fs.FS, file, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := get(t, "/docs/"+name+".md", nil); r.status != http.StatusOK || r.body != string(source) {
+	markdown := get(t, "/docs/"+name+".md", nil)
+	if markdown.status != http.StatusOK || linkPattern.ReplaceAllString(markdown.body, "]()") != linkPattern.ReplaceAllString(string(source), "]()") {
 		t.Errorf("/docs/%s.md is not the file", name)
+	}
+	for _, link := range linkPattern.FindAllStringSubmatch(markdown.body, -1) {
+		if to, _, _ := strings.Cut(link[1], "#"); isServed(to) && get(t, to, nil).status != http.StatusOK || strings.HasPrefix(to, ".") {
+			t.Errorf("/docs/%s.md links to %s, which is not served", name, to)
+		}
 	}
 	title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
 	r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -66,6 +67,9 @@ func documented() map[string]func(*testing.T) {
 		"docs/getting-started.md: Try the bot/2":                 TestGettingStartedPrograms,
 		"docs/getting-started.md: Lift the ban/1":                TestGettingStartedPrograms,
 		"docs/oauth.md: Clients/1":                               TestOperatorCommands,
+		"docs/oauth.md: Sign in on a command line/1":             TestSignInCommands,
+		"docs/oauth.md: Sign in on a command line/2":             TestSignInCommands,
+		"docs/oauth.md: Refresh tokens/1":                        TestSignInCommands,
 		"docs/operations.md: The database/1":                     TestDatabaseCommands,
 		"docs/operations.md: The database/2":                     TestDatabaseCommands,
 		"docs/operations.md: MySQL group replication/1":          TestFailoverKeepsAcknowledgedChanges,
@@ -244,6 +248,25 @@ func TestOperatorCommands(t *testing.T) {
 	w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Backup/1"), "/var/backups", w.directory))
 	if out := w.run(t, block(t, "docs/operations.md: Health/1")); !strings.Contains(out, "moderato.v1.ModerationService") || !strings.Contains(out, `"SERVING"`) {
 		t.Errorf("the health check prints %s", out)
+	}
+}
+
+// TestSignInCommands signs a user in on a command line, as the document says, and refreshes
+// the token.
+func TestSignInCommands(t *testing.T) {
+	w := newWorkplace(t)
+	var device struct {
+		Address string `json:"verification_uri_complete"`
+	}
+	if err := json.Unmarshal([]byte(w.run(t, block(t, "docs/oauth.md: Sign in on a command line/1"))), &device); err != nil {
+		t.Fatal(err)
+	}
+	process.ApproveDevice(t, device.Address, demo.People().Owner.ID)
+	tokens := regexp.MustCompile(`"access_token":"mdu_\w+".*"refresh_token":"(mdr_\w+)","expires_in":(86400|86399)`)
+	first := tokens.FindStringSubmatch(w.run(t, block(t, "docs/oauth.md: Sign in on a command line/2")))
+	second := tokens.FindStringSubmatch(w.run(t, block(t, "docs/oauth.md: Refresh tokens/1")))
+	if first == nil || second == nil || first[1] == second[1] {
+		t.Errorf("got the tokens %q and then %q, want two pairs", first, second)
 	}
 }
 

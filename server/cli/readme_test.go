@@ -73,7 +73,7 @@ func TestTourSignInWorks(t *testing.T) {
 	if m == nil {
 		t.Fatalf("the page has no code:\n%s", page)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", regexp.MustCompile(`(?m)^read .*$`).FindString(tour))
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", regexp.MustCompile(`(?m)^printf .*$`).FindString(tour))
 	cmd.Stdin = strings.NewReader(m[1] + "\n")
 	out, err := cmd.Output()
 	if err != nil || !strings.Contains(string(out), `"accessToken":"mdu_`) || !strings.Contains(string(out), `"refreshToken":"mdr_`) {

@@ -35,7 +35,7 @@ Sign in as one of them; the page then shows a code, which works for a minute:
 
 Exchange the code for tokens (the command asks for it):
 
-read -rp 'code: ' code && curl -s -X POST http://{{.REST}}/bapi/oauth2/token -H 'content-type: application/json' -d '{"clientId":"{{.Cast.Client}}","redirectUri":"{{.Callback}}","codeVerifier":"{{.Verifier}}","code":"'"$code"'"}'
+printf 'code: '; read -r code; curl -s -X POST http://{{.REST}}/bapi/oauth2/token -H 'content-type: application/json' -d '{"clientId":"{{.Cast.Client}}","redirectUri":"{{.Callback}}","codeVerifier":"{{.Verifier}}","code":"'"$code"'"}'
 
 Who moderates {{.Cast.Owner.DisplayName}}'s channel:
 

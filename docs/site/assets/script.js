@@ -70,7 +70,8 @@ const alsoCalled = new Map(Object.entries({
 function rank(passage, title, words) {
   const query = words.join(' ')
   if (!words.every((word) => title.includes(word))) return passage.heading ? 0 : 1
-  return (passage.heading ? 0 : 200) + (title === query ? 2000 : title.startsWith(query) ? 1000 : 500)
+  const isWhole = title.split(' ').slice(0, words.length).join(' ') === query
+  return (passage.heading ? 0 : 200) + (title === query ? 2000 : isWhole ? 1100 : title.startsWith(query) ? 1000 : 500)
 }
 
 // scoreOf returns how well a passage matches, or -1 if it lacks a word.

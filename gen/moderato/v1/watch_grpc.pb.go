@@ -34,8 +34,8 @@ type EventsServiceClient interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.
 	//
-	// Each type has an audience, the option `audience` of its payload below, which says
-	// which token, scope and relation it requires. Without `type` the caller receives what
+	// Each event type has an audience (docs/event-types.md), which says which token, scope
+	// and relation it requires. Without `type` the caller receives what
 	// it may hear, and the stream follows its rights. A `type` that the caller names must
 	// be permitted: the error says what is missing, and when the right ends, the stream
 	// ends with the error that a new call would return.
@@ -102,8 +102,8 @@ type EventsServiceServer interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.
 	//
-	// Each type has an audience, the option `audience` of its payload below, which says
-	// which token, scope and relation it requires. Without `type` the caller receives what
+	// Each event type has an audience (docs/event-types.md), which says which token, scope
+	// and relation it requires. Without `type` the caller receives what
 	// it may hear, and the stream follows its rights. A `type` that the caller names must
 	// be permitted: the error says what is missing, and when the right ends, the stream
 	// ends with the error that a new call would return.
