@@ -141,9 +141,10 @@ func (t *Turn) Passed() any {
 }
 
 // Pass passes the turn with a value to the next change of the channel, and reports whether
-// it did. It does not if no change waits, or if the next one did not use AcquireOrJoin.
-func (t *Turn) Pass(value any) bool {
-	if t == nil || t.queue == nil || !t.slot.Pass(value) {
+// it did. It does not if no change waits, if the next one did not use AcquireOrJoin, or if
+// its priority is lower than least.
+func (t *Turn) Pass(value any, least fair.Priority) bool {
+	if t == nil || t.queue == nil || !t.slot.Pass(value, least) {
 		return false
 	}
 	t.leave()

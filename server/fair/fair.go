@@ -82,10 +82,10 @@ type Slot struct {
 func (s *Slot) Passed() any { return s.passed }
 
 // Pass passes the slot with a value to the request that is served next, and reports
-// whether it did. It does not if no request waits, or if the next one did not use
-// AcquireOrJoin. The slot is then still held.
-func (s *Slot) Pass(value any) bool {
-	if s.gate == nil || !s.gate.pass(time.Since(s.start), value) {
+// whether it did. It does not if no request waits, if the next one did not use
+// AcquireOrJoin, or if its priority is lower than least. The slot is then still held.
+func (s *Slot) Pass(value any, least Priority) bool {
+	if s.gate == nil || !s.gate.pass(time.Since(s.start), value, least) {
 		return false
 	}
 	s.gate = nil
@@ -167,11 +167,12 @@ func (g *Gate) put(held time.Duration) {
 
 // pass passes a slot that was held for a time to the next waiting request, with a value. It
 // reports whether it did.
-func (g *Gate) pass(held time.Duration, value any) bool {
+func (g *Gate) pass(held time.Duration, value any, least Priority) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	w := g.waiting[g.choose()].first()
-	if w == nil || !w.joins {
+	p := g.choose()
+	w := g.waiting[p].first()
+	if w == nil || !w.joins || p < least {
 		return false
 	}
 	g.sample(held)

@@ -226,7 +226,7 @@ func TestSlotIsPassedToRequestThatJoins(t *testing.T) {
 		if err != nil || first.Passed() != nil {
 			t.Fatalf("got a slot with %v (%v), want a free one", first.Passed(), err)
 		}
-		if first.Pass("nobody waits") {
+		if first.Pass("nobody waits", fair.Normal) {
 			t.Error("the slot was passed to nobody")
 		}
 		joined := make(chan fair.Slot, 1)
@@ -239,7 +239,10 @@ func TestSlotIsPassedToRequestThatJoins(t *testing.T) {
 		}()
 		synctest.Wait()
 		s.ask(s.Context(), "does not join", fair.Normal, 0)
-		if !first.Pass("a baton") {
+		if first.Pass("a baton", fair.High) {
+			t.Error("the slot was passed to a request of lower priority")
+		}
+		if !first.Pass("a baton", fair.Normal) {
 			t.Fatal("the slot was not passed")
 		}
 		first.Release() // has no effect
@@ -249,7 +252,7 @@ func TestSlotIsPassedToRequestThatJoins(t *testing.T) {
 		if second.Passed() != "a baton" {
 			t.Errorf("got %v with the slot", second.Passed())
 		}
-		if second.Pass("another") {
+		if second.Pass("another", fair.Normal) {
 			t.Error("the slot was passed to a request that does not join")
 		}
 		second.Release()
@@ -274,7 +277,7 @@ func TestPassedSlotIsNotLost(t *testing.T) {
 			}()
 			synctest.Wait()
 			cancel()
-			if !first.Pass("a baton") {
+			if !first.Pass("a baton", fair.Normal) {
 				first.Release()
 				return
 			}

@@ -33,8 +33,9 @@ var errAborted = errors.New("the shared transaction was rolled back")
 // WriteShared is Write for a short change that may share its transaction with others. The
 // turn is the caller's turn to change a channel, or nil; WriteShared ends it. When the body
 // has run, the open transaction is passed on to the next change of the channel, and on an
-// embedded database to the next change of any. If none waits, it is committed. A body
-// never waits for another one to join, and WriteShared returns after the commit.
+// embedded database to the next change of any. If none waits, it is committed; so it is if
+// the change of a moderator has run, and none of another moderator is next. A body never
+// waits for another one to join, and WriteShared returns after the commit.
 //
 // Each body runs alone, and sees what those before it have changed. If a body returns an
 // error, what it has changed is undone, and the others stand. If the transaction cannot be
@@ -106,6 +107,9 @@ type shared struct {
 	slot   fair.Slot // of the store's writers
 	ran    time.Time // when the first body had run
 	shares int
+	// least is the least priority of further changes: once a moderator's change has run, the
+	// transaction is not held up by others.
+	least fair.Priority
 
 	// done is closed when the transaction is over. Until then only the holder uses the
 	// fields below.
@@ -162,6 +166,7 @@ func (s *Store) beginShared(ctx context.Context) (*shared, error) {
 // err is not nil.
 func (sh *shared) run(ctx context.Context, attempt Attempt, b body) (isOver bool, err error) {
 	sh.shares++
+	sh.least = max(sh.least, fair.FromContext(ctx).Priority)
 	attempt.Common = sh.common
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -235,7 +240,7 @@ func (sh *shared) passOn(turn *changequeue.Turn) bool {
 	if sh.store.dialect.hasOneWriter() {
 		// Other channels first: the next change of this channel has just waited for this one.
 		slot := sh.slot // a copy, because the next holder assigns sh.slot
-		if slot.Pass(sh) {
+		if slot.Pass(sh, sh.least) {
 			turn.Release()
 			return true
 		}
@@ -243,7 +248,7 @@ func (sh *shared) passOn(turn *changequeue.Turn) bool {
 			return false // for a transaction that does not join
 		}
 	}
-	return turn.Pass(sh)
+	return turn.Pass(sh, sh.least)
 }
 
 // commit commits the transaction, and tells the changes that share it.

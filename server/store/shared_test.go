@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"entgo.io/ent/dialect"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -56,6 +58,26 @@ func TestTransactionIsSharedByBoundedNumber(t *testing.T) {
 		}
 		if len(c.runs) != store.MaxShares+1 {
 			c.Errorf("%d bodies ran, want %d", len(c.runs), store.MaxShares+1)
+		}
+	})
+}
+
+// TestModeratorDoesNotWaitForOthersToShare queues a change of a moderator among others. It
+// joins the transaction that runs, which is then committed at once.
+func TestModeratorDoesNotWaitForOthersToShare(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		release, first := c.hold(1)
+		others := c.queue(c.create(2), c.create(3))
+		moderator := c.start(fair.WithPriority(t.Context(), fair.High), c.create(4))
+		c.waitForWaiting(3)
+		release()
+		c.wantSuccess(append(others, first, moderator)...)
+		shares := make([]bool, len(c.runs))
+		for i, r := range c.runs {
+			shares[i] = r.tx == c.runs[0].tx
+		}
+		if !slices.Equal(shares, []bool{true, true, false, false}) || c.runs[1].id != 4 {
+			c.Errorf("the bodies %+v ran, want the moderator's in the transaction of the first, and the others in another one", c.runs)
 		}
 	})
 }
