@@ -106,6 +106,7 @@ func medianFigures(all []figures) figures {
 		P50:       time.Duration(of(func(f figures) float64 { return float64(f.P50) })),
 		P99:       time.Duration(of(func(f figures) float64 { return float64(f.P99) })),
 		CPU:       time.Duration(of(func(f figures) float64 { return float64(f.CPU) })),
+		Database:  time.Duration(of(func(f figures) float64 { return float64(f.Database) })),
 		Allocs:    of(func(f figures) float64 { return f.Allocs }),
 		Memory:    of(func(f figures) float64 { return f.Memory }),
 	}

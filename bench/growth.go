@@ -198,7 +198,7 @@ func (b *bench) plotDepth(g *grown, store string, followers int) error {
 		}
 		b.addPoint(plot{
 			File: "followers-by-page.svg", Axis: "page", Title: "A page of 20 of " + thousands(followers) + " followers, by how far into the list",
-		}, store, point{page, (took + again) / 2})
+		}, store, duration(page, (took+again)/2))
 	}
 	return nil
 }
@@ -206,9 +206,9 @@ func (b *bench) plotDepth(g *grown, store string, followers int) error {
 // plotSize adds the first page and the count of a data set to the plots.
 func (b *bench) plotSize(store string, d *dataset, page, count time.Duration) {
 	b.addPoint(plot{File: "followers-by-size.svg", Axis: "followers", Title: "The first page of 20 followers, by how many there are"},
-		store, point{d.followers, page})
+		store, duration(d.followers, page))
 	b.addPoint(plot{File: "count-by-size.svg", Axis: "channels", Title: "One channel of a category and how many it has, by how many there are"},
-		store, point{d.channels - 1, count})
+		store, duration(d.channels-1, count))
 }
 
 // thousands formats a number with commas.

@@ -27,8 +27,10 @@ type figures struct {
 	P50       time.Duration `json:"p50"`
 	P99       time.Duration `json:"p99"`
 	CPU       time.Duration `json:"cpu_per_request"`
-	Allocs    float64       `json:"allocations_per_request"`
-	Memory    float64       `json:"memory_mib"`
+	// Database is the CPU time of the database server for a request.
+	Database time.Duration `json:"database_cpu_per_request,omitempty"`
+	Allocs   float64       `json:"allocations_per_request"`
+	Memory   float64       `json:"memory_mib"`
 }
 
 // load sends requests to a server over a number of connections, for some time.
@@ -54,6 +56,7 @@ func (l load) measure(ctx context.Context, s *server, connections int, d time.Du
 	requests := f.PerSecond * d.Seconds()
 	used := after.minus(before)
 	f.CPU, f.Allocs = time.Duration(float64(used.cpu)/requests), used.mallocs/requests
+	f.Database = time.Duration(float64(used.database) / requests)
 	f.Memory, err = s.memory()
 	return f, err
 }

@@ -25,12 +25,13 @@ type server struct {
 	started, ready    time.Time
 	stopped           bool // by SIGSTOP, while another is measured
 	readyPath         string
-	profiles          string // a directory for CPU profiles; empty: none
+	profiles          string   // a directory for CPU profiles; empty: none
+	mariadb           *mariadb // its database server; nil on SQLite
 }
 
 // startModerato starts the program as it is deployed, but without a rate limit.
 func (b *bench) startModerato(ctx context.Context, db string) (*server, error) {
-	s, err := b.launch(ctx, "moderato", "/readyz", "serve", "--db", db, "--rate-limit", "0", "--log-format", "json")
+	s, err := b.launch(ctx, "moderato", db, "/readyz", "serve", "--db", db, "--rate-limit", "0", "--log-format", "json")
 	if err == nil {
 		s.profiles = b.profiles
 	}
@@ -38,11 +39,14 @@ func (b *bench) startModerato(ctx context.Context, db string) (*server, error) {
 }
 
 func (b *bench) startFloor(ctx context.Context, db string) (*server, error) {
-	return b.launch(ctx, "floor", "/metrics", "-db", db)
+	return b.launch(ctx, "floor", db, "/metrics", "-db", db)
 }
 
-func (b *bench) launch(ctx context.Context, name, readyPath string, args ...string) (*server, error) {
+func (b *bench) launch(ctx context.Context, name, db, readyPath string, args ...string) (*server, error) {
 	s := &server{name: name, readyPath: readyPath}
+	if strings.HasPrefix(db, "mysql:") {
+		s.mariadb = b.mariadb
+	}
 	for _, addr := range []*string{&s.http, &s.grpc, &s.admin} {
 		var err error
 		if *addr, err = freeAddr(ctx); err != nil {
@@ -116,13 +120,16 @@ func (s *server) pause(stopped bool) {
 	_ = s.process.Process.Signal(signal)
 }
 
-// cost is the CPU time and the number of allocations of a process.
+// cost is the CPU time and the number of allocations of a process, and the CPU time of its
+// database server.
 type cost struct {
-	cpu     time.Duration
-	mallocs float64
+	cpu, database time.Duration
+	mallocs       float64
 }
 
-func (c cost) minus(d cost) cost { return cost{c.cpu - d.cpu, c.mallocs - d.mallocs} }
+func (c cost) minus(d cost) cost {
+	return cost{c.cpu - d.cpu, c.database - d.database, c.mallocs - d.mallocs}
+}
 
 // cost returns what the server has used so far.
 func (s *server) cost(ctx context.Context) (cost, error) {
@@ -130,6 +137,11 @@ func (s *server) cost(ctx context.Context) (cost, error) {
 	var err error
 	if c.cpu, err = processorTime(s.process.Process.Pid); err != nil {
 		return c, err
+	}
+	if s.mariadb != nil {
+		if c.database, err = s.mariadb.processorTime(ctx); err != nil {
+			return c, err
+		}
 	}
 	c.mallocs, err = s.metric(ctx, "go_memstats_mallocs_total")
 	return c, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -14,9 +15,13 @@ import (
 )
 
 const (
-	raided    = 0 // the number of the raided channel
-	fewPosts  = 10
-	followsAt = 500 // per second
+	raided   = 0 // the number of the raided channel
+	fewPosts = 10
+	// followsAt and mostFollows are how many follows a second are offered to a channel, and
+	// leastFollows is how many of the latter it must take.
+	followsAt    = 500
+	mostFollows  = 4000
+	leastFollows = 3000
 )
 
 // The users of the raid. None follows the channel. The user quiet has few messages,
@@ -31,6 +36,7 @@ type raid struct {
 	moderators []credentials
 	service    credentials
 	next       int
+	followers  int // how many users have followed
 }
 
 // raid measures bans of users with few and with many messages, and bans while the
@@ -53,6 +59,9 @@ func (b *bench) raid(ctx context.Context, store string) error {
 	}
 	r, err := b.openRaid(ctx, store, db)
 	if err != nil {
+		return err
+	}
+	if err := r.follows(ctx); err != nil {
 		return err
 	}
 	return r.underFollows(ctx)
@@ -81,7 +90,7 @@ func (b *bench) bansByMessages(ctx context.Context, store, db string) error {
 }
 
 func (b *bench) openRaid(ctx context.Context, store, db string) (*raid, error) {
-	const connections = 16
+	const connections = 1 + mainConnections // one that bans, the others follow
 	s, err := b.startModerato(ctx, db)
 	if err != nil {
 		return nil, err
@@ -252,28 +261,42 @@ func (r *raid) messages(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// underFollows measures bans while other users follow the same channel.
+// follows measures how many follows a second a channel takes.
+func (r *raid) follows(ctx context.Context) error {
+	following, stop := context.WithTimeout(ctx, 1500*time.Millisecond)
+	defer stop()
+	got := r.follow(following, mostFollows)
+	return r.report(row{
+		What: "follows of one channel", Store: r.store, Transport: "gRPC", Connections: len(r.conns) - 1,
+		Value: got.perSecond, Unit: "a second", Target: leastFollows,
+	}, got.err)
+}
+
+// underFollows measures bans while other users follow the same channel: some, and then more
+// than it takes.
 func (r *raid) underFollows(ctx context.Context) error {
 	alone, err := r.bans(ctx, raided, fewBans)
 	if err != nil {
 		return err
 	}
-	following, stop := context.WithCancel(ctx)
-	done := make(chan followed, 1)
-	go func() { done <- r.follow(following) }()
-	time.Sleep(time.Second) // until the rate of follows is steady
-	meanwhile, err := r.bans(ctx, raided, fewBans)
-	stop()
-	follows := <-done
-	if err != nil {
-		return err
+	for _, offered := range []int{followsAt, mostFollows} {
+		following, stop := context.WithCancel(ctx)
+		done := make(chan followed, 1)
+		go func() { done <- r.follow(following, offered) }()
+		time.Sleep(time.Second) // until the rate of follows is steady
+		meanwhile, err := r.bans(ctx, raided, fewBans)
+		stop()
+		follows := <-done
+		if err := errors.Join(err, follows.err); err != nil {
+			return err
+		}
+		_ = r.report(compared(row{
+			What:  fmt.Sprintf("ban and unban while %d follows a second are offered to the channel, against alone", offered),
+			Store: r.store, Transport: "gRPC", Connections: 1, Target: 2,
+			Note: fmt.Sprintf("%.0f follows a second came through", follows.perSecond),
+		}, alone, meanwhile), nil)
 	}
-	target := row{
-		What:  fmt.Sprintf("ban and unban while %d follows a second reach the channel, against alone", followsAt),
-		Store: r.store, Transport: "gRPC", Connections: 1, Target: 3,
-		Note: fmt.Sprintf("%.0f follows a second came through", follows.perSecond),
-	}
-	return r.report(compared(target, alone, meanwhile), follows.err)
+	return nil
 }
 
 // followed is the result of follow.
@@ -283,9 +306,8 @@ type followed struct {
 }
 
 // follow makes users follow the channel at a steady rate, until ctx ends.
-func (r *raid) follow(ctx context.Context) followed {
-	const perTick = 5
-	ticks := make(chan int, followsAt)
+func (r *raid) follow(ctx context.Context, perSecond int) followed {
+	ticks := make(chan int, perSecond)
 	var through atomic.Int64
 	var failure atomic.Pointer[error]
 	var workers sync.WaitGroup
@@ -302,14 +324,14 @@ func (r *raid) follow(ctx context.Context) followed {
 		})
 	}
 	start := time.Now()
-	ticker := time.NewTicker(time.Second * perTick / followsAt)
+	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
-	for user := writes.followed; ctx.Err() == nil; {
+	for offered := 0; ctx.Err() == nil; {
 		<-ticker.C
-		for range perTick {
+		for ; offered < int(time.Since(start).Seconds()*float64(perSecond)); offered++ {
 			select {
-			case ticks <- user:
-				user++
+			case ticks <- writes.followed + r.followers%(writes.channels-writes.followed):
+				r.followers++
 			default: // the server does not keep up
 			}
 		}

@@ -271,17 +271,12 @@ func (z *zipf) usage(ctx context.Context) (usage, error) {
 	if err != nil {
 		return u, err
 	}
-	u.server = cost.cpu
+	u.server, u.database = cost.cpu, cost.database
 	var own syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
 		return u, err
 	}
 	u.load = time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	if z.store == "mariadb" {
-		if u.database, err = z.mariadb.processorTime(ctx); err != nil {
-			return u, err
-		}
-	}
 	if u.machine, err = machineTime(); err != nil {
 		return u, err
 	}
