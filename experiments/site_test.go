@@ -3,6 +3,8 @@ package experiments_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -119,27 +121,37 @@ func (s *site) restart(i int) time.Duration {
 func (n *node) admin(path string) (status int, body string) { return get("http://" + n.Admin + path) }
 
 // metric returns the value of a metric, or the sum over its labels if the name has none.
-func (n *node) metric(name string) (sum float64, err error) {
+func (n *node) metric(name string) (float64, error) {
+	sums, err := n.metrics(name)
+	return sums[0], err
+}
+
+// metrics returns the sums of some metrics over their labels, all at one moment.
+func (n *node) metrics(names ...string) (sums []float64, err error) {
+	sums = make([]float64, len(names))
 	status, text := n.admin("/metrics")
-	if status != 200 {
-		return 0, fmt.Errorf("metrics: %d %s", status, text)
+	if status != http.StatusOK {
+		return sums, fmt.Errorf("metrics: %d %s", status, text)
 	}
-	found := false
+	found := make([]bool, len(names))
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if family, _, _ := strings.Cut(key, "{"); key != name && family != name {
-			continue
+		family, _, _ := strings.Cut(key, "{")
+		for i, name := range names {
+			if key != name && family != name {
+				continue
+			}
+			v, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return sums, err
+			}
+			sums[i], found[i] = sums[i]+v, true
 		}
-		v, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum, found = sum+v, true
 	}
-	if !found {
-		return 0, fmt.Errorf("there is no metric %s", name)
+	if i := slices.Index(found, false); i >= 0 {
+		return sums, fmt.Errorf("there is no metric %s", names[i])
 	}
-	return sum, nil
+	return sums, nil
 }
 
 // standing asks what a user may do in a channel.
