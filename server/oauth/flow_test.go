@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -72,7 +73,11 @@ func TestClientCredentials(t *testing.T) {
 			t.Errorf("got %+v, %v", token, err)
 		}
 		form := url.Values{"grant_type": {"client_credentials"}}
-		s.post(t, "/oauth2/token", s.config(native), form).want(t, "a public client", http.StatusBadRequest, "invalid_client")
+		refused := s.post(t, "/oauth2/token", s.config(native), form)
+		refused.want(t, "a public client", http.StatusBadRequest, "invalid_client")
+		if !strings.Contains(fmt.Sprint(refused.Body), "use authorization_code or the device flow") {
+			t.Errorf("a public client is not told what to do: %v", refused.Body)
+		}
 	})
 }
 

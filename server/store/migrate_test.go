@@ -241,7 +241,7 @@ func TestMigrationLockOutlastsIdleTimeout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		var idle, usual int
 		if err := conn.QueryRowContext(t.Context(), "SELECT @@SESSION.wait_timeout, @@GLOBAL.wait_timeout").Scan(&idle, &usual); err != nil {
 			t.Fatal(err)

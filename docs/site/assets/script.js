@@ -61,7 +61,7 @@ const loadIndex = () => index ??= fetch('/docs/search.json').then((response) => 
 
 // What other platforms and chat commands call an operation.
 const alsoCalled = new Map(Object.entries({
-  unban: 'remove ban', untimeout: 'remove mute', unmute: 'remove mute', timeout: 'mute user',
+  unban: 'remove ban', untimeout: 'remove mute', unmute: 'remove mute', timeout: 'mute user', kick: 'mute user',
   mod: 'add moderator', unmod: 'remove moderator', vip: 'add vip', unvip: 'remove vip',
 }))
 

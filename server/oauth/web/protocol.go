@@ -158,6 +158,9 @@ func (p *protocol) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 	if err != nil {
 		return nil, answer(exchangeOf(ctx), err)
 	}
+	if c.IsPublic && r.Form.Get("grant_type") == string(oidc.GrantTypeClientCredentials) {
+		return nil, oidc.ErrInvalidClient().WithDescription("a public client gets no token without a user: use authorization_code or the device flow")
+	}
 	return clientOf{Client: c}, nil
 }
 
