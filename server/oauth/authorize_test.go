@@ -89,6 +89,7 @@ func TestAuthorizeNamesRedirectURI(t *testing.T) {
 		callback + "/<b>":                   "redirect_uri " + callback + "/&lt;b&gt;. The application",
 		"":                                  "redirect_uri is missing",
 		callback + strings.Repeat("/", 200): "is not registered (redirect_uri).",
+		"a-secret-by-mistake":               "is not registered (redirect_uri).",
 	} {
 		query.Set("redirect_uri", uri)
 		response, err := browser.Get(s.url("/oauth2/authorize?" + query.Encode()))

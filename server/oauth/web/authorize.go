@@ -98,17 +98,24 @@ func redirect(x *exchange, to string, status int) {
 	x.WriteHeader(status)
 }
 
-// maxShownURI is how much of a redirect URI an error page shows.
+// maxShownURI is the length up to which an error page shows a redirect URI.
 const maxShownURI = 200
 
-// notRegistered says that a client has no such redirect URI.
+// notRegistered says that a client has no such redirect URI. The page shows only an absolute
+// URI: another text could be a secret in the wrong parameter.
 func notRegistered(uri string) string {
 	const register = " The application's developer registers it with moderato client create --redirect-uri."
 	switch {
 	case uri == "":
 		return "The application does not say to which address you return (redirect_uri is missing)." + register
-	case len(uri) > maxShownURI:
+	case len(uri) > maxShownURI, !isAbsolute(uri):
 		return "The address to which the application wants you to return is not registered (redirect_uri)." + register
 	}
 	return "The address to which the application wants you to return is not registered: redirect_uri " + uri + "." + register
+}
+
+// isAbsolute reports whether a text is a URI with a scheme.
+func isAbsolute(text string) bool {
+	uri, err := url.Parse(text)
+	return err == nil && uri.IsAbs()
 }
