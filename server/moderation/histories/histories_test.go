@@ -48,8 +48,16 @@ func number(t *testing.T, few int) int {
 	return n
 }
 
-// TestHistoriesAreLinearizable has clients of two servers in one process. In every third
-// history COMMITs are lost.
+const (
+	// changes is the function whose transactions are cut.
+	changes = "server/change.apply"
+	// statementsOfChange is about the greatest number of statements of such a transaction.
+	statementsOfChange = 16
+)
+
+// TestHistoriesAreLinearizable has clients of two servers in one process. In a third of the
+// histories COMMITs are lost, and in another third, on a database server, statements: the
+// first ones of their transactions, then the second ones, and so on.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	n := number(t, fewHistories)
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
@@ -64,8 +72,11 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		users := servertest.AddUsers(t, first.Store, n*usersOfHistory)
 		for i := range n {
 			h := &history{callers: c, peers: servers, users: users[i*usersOfHistory:][:usersOfHistory], start: time.Now()}
-			if i%3 == 2 {
-				cutter.CutNext("server/change.apply", storetest.BeforeCommit, storetest.Nowhere, storetest.AfterCommit, storetest.Nowhere, storetest.LateCommit)
+			switch {
+			case i%3 == 1 && url.Path == "":
+				cutter.CutStatements(changes, i/3%statementsOfChange, 4)
+			case i%3 == 2:
+				cutter.CutNext(changes, storetest.BeforeCommit, storetest.Nowhere, storetest.AfterCommit, storetest.Nowhere, storetest.LateCommit)
 			}
 			operations := h.run(t)
 			cutter.CutNext("")

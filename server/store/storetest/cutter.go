@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,10 +16,11 @@ const lateBy = 200 * time.Millisecond
 // Cutter is a layer between a Store of any kind and its driver that loses the connection
 // in chosen transactions.
 type Cutter struct {
-	mu   sync.Mutex
-	of   string
-	cuts []Cut
-	made int
+	mu        sync.Mutex
+	of        string
+	cuts      []Cut
+	statement int
+	made      int
 }
 
 // CutNext applies the cuts, in this order, to the next transactions that are begun by a
@@ -26,7 +28,16 @@ type Cutter struct {
 func (c *Cutter) CutNext(of string, cuts ...Cut) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.of, c.cuts, c.made = of, cuts, 0
+	c.of, c.cuts, c.statement, c.made = of, cuts, 0, 0
+}
+
+// CutStatements is CutNext with a number of cuts AtStatement that lose the n-th statement of
+// their transactions, counted from 0. A transaction with fewer statements is not cut.
+func (c *Cutter) CutStatements(of string, n, number int) {
+	c.CutNext(of, slices.Repeat([]Cut{AtStatement}, number)...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.statement = n
 }
 
 // Made returns how many cuts were made since CutNext.
@@ -45,7 +56,7 @@ func (c *Cutter) begin() transaction {
 	if len(c.cuts) == 0 || !isOnStack(c.of) {
 		return nil
 	}
-	return cut{c}
+	return &cut{cutter: c, left: c.statement}
 }
 
 func (c *Cutter) next() Cut {
@@ -69,10 +80,16 @@ func (c *Cutter) isNext(cut Cut) bool {
 }
 
 // cut is a transaction that may be cut.
-type cut struct{ cutter *Cutter }
+type cut struct {
+	cutter *Cutter
+	left   int // how many statements come before the one that AtStatement loses
+}
 
-func (c cut) at(step string) error {
+func (c *cut) at(step string) error {
 	if step == beginStep || step == commitStep || !c.cutter.isNext(AtStatement) {
+		return nil
+	}
+	if c.left--; c.left >= 0 {
 		return nil
 	}
 	c.cutter.next()
@@ -81,12 +98,15 @@ func (c cut) at(step string) error {
 	return lost
 }
 
-func (cut) rolledBack() {}
+func (*cut) rolledBack() {}
 
-func (c cut) commit(do func() error) error {
+func (c *cut) commit(do func() error) error {
+	if c.cutter.isNext(AtStatement) { // this transaction had too few statements
+		return do()
+	}
 	lost := &lostError{over: make(chan struct{})}
 	switch c.cutter.next() {
-	case Nowhere, AtStatement:
+	case Nowhere:
 		return do()
 	case BeforeCommit:
 		close(lost.over)

@@ -24,7 +24,8 @@ const (
 	// LateCommit loses the response first: the COMMIT happens lateBy later. Only a
 	// Cutter supports LateCommit and AtStatement.
 	LateCommit
-	// AtStatement loses the first statement of the transaction.
+	// AtStatement loses a statement of the transaction: the first one, unless
+	// Cutter.CutStatements chose another.
 	AtStatement
 )
 
