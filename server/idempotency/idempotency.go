@@ -101,6 +101,30 @@ func Result[M proto.Message](ctx context.Context, result *M) {
 	Response(ctx, func() M { return *result })
 }
 
+// Recording returns a context for the first transaction of a method that works in several:
+// it records what the others do, and any server can continue from there. The transaction
+// stores the key without a response. Until a later transaction of the method stores the
+// response, a repeat runs the method again, and HasBegun reports true.
+func Recording(ctx context.Context) context.Context {
+	if c, ok := ctx.Value(store.HookKey{}).(*call); ok {
+		return context.WithValue(ctx, store.HookKey{}, recording{c})
+	}
+	return ctx
+}
+
+// HasBegun reports, in the transaction of a Recording context, whether an earlier attempt or
+// an earlier call with the same key has committed it before.
+func HasBegun(ctx context.Context) bool {
+	r, ok := ctx.Value(store.HookKey{}).(recording)
+	return ok && r.hasBegun
+}
+
+// recording is the store.Hook of a Recording context.
+type recording struct{ *call }
+
+// End implements store.Hook.
+func (recording) End(context.Context, *ent.Tx) error { return nil }
+
 // call is a call with an idempotency key. It is the store.Hook of its transaction.
 type call struct {
 	secrets
@@ -112,6 +136,8 @@ type call struct {
 	// now is the time of the call, by the database's clock.
 	now     instant.Instant
 	respond func() proto.Message
+	// hasBegun is true if the row exists without a response: see Recording.
+	hasBegun bool
 	// hasEnded is true if a transaction of the call got as far as its commit.
 	hasEnded bool
 	// replay is the response that an earlier call stored; nil if there is none.
@@ -156,13 +182,17 @@ func (c *call) lookUp(ctx context.Context) (isKnown bool, err error) {
 	return c.find(row)
 }
 
-// find reports whether a row has the response of the call, and sets c.replay.
+// find reports whether a row has the response of the call, and sets c.replay and c.hasBegun.
 func (c *call) find(row stored) (isKnown bool, err error) {
+	c.hasBegun = false
 	if row.createdAt == nil || c.now >= row.createdAt.Add(Lifetime) {
 		return false, nil
 	}
 	if !hmac.Equal(row.request, c.request[:]) {
 		return false, apierr.New(moderatov1.Reason_REASON_IDEMPOTENCY_KEY_REUSED)
+	}
+	if c.hasBegun = len(row.response) == 0; c.hasBegun {
+		return false, nil
 	}
 	response, err := c.open(row.response, c.request)
 	if err != nil {
@@ -218,6 +248,8 @@ func (c *call) claim(ctx context.Context, s *store.Store, tx *ent.Tx, attempt st
 		return errSecond
 	case isKnown:
 		return errReplayed
+	case c.hasBegun:
+		return nil
 	}
 	if row.createdAt != nil {
 		if _, err := tx.IdempotencyKey.Delete().Where(idempotencykey.ID(c.id)).Exec(ctx); err != nil {

@@ -31,7 +31,8 @@ func TestAfterglow(t *testing.T) {
 		}
 		wantReason(t, d.post(innocent, "free subscribers"), "OK")
 		before := len(d.events())
-		d.Store.Clock.Freeze(start.Add(time.Minute - 1))
+		joined := start.Add(time.Minute - 1)
+		d.Store.Clock.Freeze(joined)
 		wantReason(t, d.post(late, "ｆrее ѕub"), "USER_BANNED")
 		wantReason(t, d.post(late, "hello"), "USER_BANNED")
 		events := d.events()[before:]
@@ -40,7 +41,7 @@ func TestAfterglow(t *testing.T) {
 		}
 		fields := payload(t, events[0])
 		if fields["batchId"] != r.GetBatchId() || fields["cause"] != "batch" || fields["moderatorId"] != servertest.Moderator.String() ||
-			fields["bannedUserId"] != late.String() || fields["reason"] != "raid" || fields["expiresAt"] != start.Add(time.Hour).String() {
+			fields["bannedUserId"] != late.String() || fields["reason"] != "raid" || fields["expiresAt"] != joined.Add(time.Hour).String() {
 			t.Errorf("the event is %v", fields)
 		}
 		bot := d.As(t, servertest.Viewer)
@@ -54,6 +55,27 @@ func TestAfterglow(t *testing.T) {
 		if undone.GetCounts().GetUnbanned() != 3 || undone.GetResults()[1].GetUserId() != late.String() {
 			t.Errorf("the undo returns %v", undone)
 		}
+	})
+}
+
+// TestAfterglowOutlastsBans has an afterglow that is longer than the bans of its sweep: a ban
+// that joins the batch begins with the post, and lasts as long as the others.
+func TestAfterglowOutlastsBans(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		late := servertest.AddUsers(t, d.Store, 1)[0]
+		d.raid(1, "free sub")
+		d.mustPost(late, "hello")
+		r := d.mustCommit(d.mustPreview().GetSweepToken(), glowing(60), func(r *moderatov1.CommitSweepRequest) { r.DurationSeconds = new(int64(10)) })
+		joined := start.Add(30 * time.Second)
+		d.Store.Clock.Freeze(joined)
+		wantReason(t, d.post(late, "free sub"), "USER_BANNED")
+		d.Store.Clock.Freeze(joined.Add(10*time.Second - time.Millisecond))
+		wantReason(t, d.post(late, "why"), "USER_BANNED")
+		if undone := d.undo(r.GetBatchId(), true); undone.GetCounts().GetUnbanned() != 1 {
+			t.Errorf("the undo returns %v", undone)
+		}
+		d.wantVisible("hello")
 	})
 }
 

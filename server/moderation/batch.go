@@ -130,14 +130,15 @@ func (b *batch) add(c *change.Change, t *target) string {
 	case t == nil:
 		counts.UserNotFound++
 		return statusUserNotFound
-	case t.userID == c.ChannelID:
-		counts.TargetIsChannel++
-		return statusTargetIsChannel
 	case t.isSeen:
 		counts.Duplicate++
 		return statusDuplicate
 	}
 	t.isSeen = true
+	if t.userID == c.ChannelID {
+		counts.TargetIsChannel++
+		return statusTargetIsChannel
+	}
 	if t.existing != nil {
 		if !t.existing.hasLapsed(c.Now) {
 			counts.AlreadyBanned++

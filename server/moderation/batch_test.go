@@ -49,21 +49,22 @@ func TestBatchReturnsAStatusForEachUser(t *testing.T) {
 		d.Store.Clock.Freeze(start.Add(time.Second))
 		before := len(d.events())
 		users := fmt.Sprintf(`"users":[{"username":"AMARA.okafor"},{"userId":%q},{"username":"lootgoblin77"},{"userId":%q},{"userId":%q},{"username":"@tomasz_wrona"},`+
-			`{"userId":%q},{"username":"nobody"},{"userId":%q},{"userId":%q}]`,
-			banned, servertest.Raider, servertest.Owner, servertest.Nobody, strings.ToUpper(servertest.Viewer.String()), lapsed)
+			`{"userId":%q},{"username":"nobody"},{"userId":%q},{"userId":%q},{"userId":%q}]`,
+			banned, servertest.Raider, servertest.Owner, servertest.Nobody, strings.ToUpper(servertest.Viewer.String()), lapsed, servertest.Owner)
 		result := func(id, username any, status string) any {
 			return map[string]any{"userId": id, "username": username, "status": status}
 		}
 		name := func(id uid.ID) string { return "u" + strings.ReplaceAll(id.String(), "-", "") }
 		want := map[string]any{
 			"batchId": nil,
-			"counts":  map[string]any{"banned": 4.0, "alreadyBanned": 1.0, "userNotFound": 2.0, "targetIsChannel": 1.0, "duplicate": 2.0},
+			"counts":  map[string]any{"banned": 4.0, "alreadyBanned": 1.0, "userNotFound": 2.0, "targetIsChannel": 1.0, "duplicate": 3.0},
 			"results": []any{
 				result(servertest.Viewer.String(), "amara.okafor", "BANNED"), result(banned.String(), name(banned), "ALREADY_BANNED"),
 				result(servertest.Raider.String(), "LootGoblin77", "BANNED"), result(servertest.Raider.String(), "LootGoblin77", "DUPLICATE"),
 				result(servertest.Owner.String(), "Ines", "TARGET_IS_CHANNEL"), result(servertest.Moderator.String(), "tomasz_wrona", "BANNED"),
 				result(servertest.Nobody.String(), nil, "USER_NOT_FOUND"), result(nil, "nobody", "USER_NOT_FOUND"),
 				result(servertest.Viewer.String(), "amara.okafor", "DUPLICATE"), result(lapsed.String(), name(lapsed), "BANNED"),
+				result(servertest.Owner.String(), "Ines", "DUPLICATE"),
 			},
 		}
 		body := users + `,"reason":"raid","durationSeconds":3600`

@@ -29,7 +29,8 @@ const (
 	// continueAfter is how long the other servers wait for the next transaction of a sweep
 	// before they continue it.
 	continueAfter = 3 * time.Second
-	// resultKept is how long a repeated call finds a sweep that is complete.
+	// resultKept is how long a call repeated with its idempotency key finds a sweep that is
+	// complete.
 	resultKept = 24 * time.Hour
 )
 
@@ -39,6 +40,8 @@ type commitRequest struct {
 	id        digest.SHA256
 	wish      wishedTerms
 	afterglow time.Duration
+	// batchID is the id of the batch to create.
+	batchID uid.ID
 }
 
 func parseCommit(req *moderatov1.CommitSweepRequest) (*commitRequest, error) {
@@ -48,6 +51,7 @@ func parseCommit(req *moderatov1.CommitSweepRequest) (*commitRequest, error) {
 		id:        digest.Of(f.Text("sweepToken", req.GetSweepToken())),
 		wish:      parseTerms(f, req.Reason, req.DurationSeconds),
 		afterglow: seconds(f, "afterglowSeconds", req.AfterglowSeconds),
+		batchID:   uid.New(),
 	}
 	return r, f.Err()
 }
@@ -60,13 +64,13 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 	}
 	var result *moderatov1.CommitSweepResponse
 	idempotency.Result(ctx, &result)
-	// The response is stored when the sweep is complete. A repeat before that continues the
-	// sweep, because what the first transaction records makes the call repeatable.
-	plain := context.WithValue(ctx, store.HookKey{}, nil)
-	err = change.ApplyAlone(plain, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
+	// The response is stored when the sweep is complete. A repeat with the idempotency key
+	// before that continues the sweep.
+	err = change.ApplyAlone(idempotency.Recording(ctx), s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
 	if err != nil {
 		return nil, err
 	}
+	plain := context.WithValue(ctx, store.HookKey{}, nil)
 	if r.afterglow > 0 && s.Afterglows != nil {
 		// If it fails, the next regular refresh finds the afterglow.
 		_ = s.Afterglows.Refresh(plain)
@@ -101,7 +105,8 @@ func commitResponse(row *ent.Sweep) *moderatov1.CommitSweepResponse {
 }
 
 // recordSweep records that a sweep is being committed, and its batch. It changes nothing if
-// the same user has committed the sweep before.
+// an earlier attempt, or an earlier
+// call with the same idempotency key, has recorded it.
 func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error {
 	row, err := c.Tx.Sweep.Query().Where(entsweep.ID(r.id), entsweep.ChannelID(c.ChannelID)).Only(ctx)
 	switch {
@@ -109,7 +114,7 @@ func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error 
 		return apierr.New(moderatov1.Reason_REASON_SWEEP_NOT_FOUND)
 	case err != nil:
 		return err
-	case row.BatchID != nil && row.ModeratorID != nil && *row.ModeratorID == c.ActorID:
+	case row.BatchID != nil && (*row.BatchID == r.batchID || idempotency.HasBegun(ctx)):
 		return nil
 	case row.BatchID != nil, c.Now >= row.ExpiresAt:
 		return apierr.New(moderatov1.Reason_REASON_SWEEP_EXPIRED)
@@ -117,7 +122,7 @@ func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error 
 		return apierr.Invalid(apierr.Violation{Field: "afterglowSeconds", Description: "needs a sweep with a phrase or pattern"})
 	}
 	b := &batch{terms: r.wish.from(c.Now)}
-	b.batchID = new(uid.New())
+	b.batchID = &r.batchID
 	update := c.Tx.Sweep.UpdateOneID(r.id).SetBatchID(*b.batchID).SetModeratorID(c.ActorID).SetClientID(c.ClientID).
 		SetReason(b.reason).SetNillableBansExpireAt(b.expiresAt).SetDueAt(c.Now.Add(continueAfter)).ClearRemoveAt()
 	if r.afterglow > 0 {

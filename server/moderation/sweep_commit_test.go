@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -62,8 +63,10 @@ func TestSweepIsOneBatch(t *testing.T) {
 				t.Fatalf("the event is %v", fields)
 			}
 		}
-		if again := d.mustCommit(r.GetSweepToken()); !proto.Equal(got, again) || len(d.events()) != before+2*2099 {
-			t.Errorf("repeated: got %v, want %v", again, got)
+		_, err := d.commit(servertest.Moderator, r.GetSweepToken())
+		wantReason(t, err, "SWEEP_EXPIRED") // it was used
+		if n := len(d.events()) - before; n != 2*2099 {
+			t.Errorf("there are %d events after a second commit", n)
 		}
 		list, err := d.Moderation.ListBanBatches(d.creds[servertest.Owner].Context(), &moderatov1.ListBanBatchesRequest{ChannelId: servertest.Owner.String()})
 		if err != nil || len(list.GetRows()) != 1 {
@@ -118,7 +121,8 @@ func TestSweepIsCompletedByAnotherServer(t *testing.T) {
 				}
 				return 0, nil
 			})
-			r := d.mustCommit(token)
+			key := fmt.Sprint("stopped-after-", passed)
+			r := d.mustCommitWithKey(key, token)
 			if r.GetStatus() != "IN_PROGRESS" || int(r.GetCounts().GetBanned()) != 1000*passed {
 				t.Errorf("stopped after %d transactions: %v", passed, r)
 			}
@@ -136,12 +140,12 @@ func TestSweepIsCompletedByAnotherServer(t *testing.T) {
 					t.Errorf("stopped after %d transactions: a user is not banned", passed)
 				}
 			}
-			_, err := d.commit(servertest.Moderator, token)
+			_, err := d.commitWithKey(key, token)
 			wantReason(t, err, "NOT_CHANNEL_MODERATOR")
 			if err := d.setModerator(servertest.Moderator, true); err != nil {
 				t.Fatal(err)
 			}
-			again := d.mustCommit(token)
+			again := d.mustCommitWithKey(key, token)
 			if again.GetStatus() != "COMPLETE" || again.GetBatchId() != r.GetBatchId() || again.GetCounts().GetBanned() != 2100 {
 				t.Errorf("stopped after %d transactions, the end is %v", passed, again)
 			}
@@ -165,7 +169,8 @@ func TestSweepIsCompletedByAnotherServer(t *testing.T) {
 }
 
 // TestCommitOfSlowSweepReturnsInProgress holds the transaction that bans back for longer than
-// the commit waits. A repeated commit reports the same batch, and its end.
+// the commit waits. A commit repeated with the idempotency key reports the same batch, and its
+// end.
 func TestCommitOfSlowSweepReturnsInProgress(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
@@ -177,12 +182,16 @@ func TestCommitOfSlowSweepReturnsInProgress(t *testing.T) {
 		raider := d.raid(1, "free sub")[0]
 		token := d.mustPreview().GetSweepToken()
 		gate.Shut("FROM `sweep_chunks` WHERE `sweep_chunks`.`sweep_id` =")
-		first := d.mustCommit(token)
+		first := d.mustCommitWithKey("slow", token)
 		if first.GetStatus() != "IN_PROGRESS" || first.GetCounts().GetBanned() != 0 || d.standing(raider).GetIsBanned() {
 			t.Errorf("after the wait: %v", first)
 		}
+		_, err := d.commitWithKey("slow", token, glowing(60))
+		wantReason(t, err, "IDEMPOTENCY_KEY_REUSED")
+		_, err = d.commitWithKey("another", token)
+		wantReason(t, err, "SWEEP_EXPIRED")
 		gate.Open()
-		last := d.mustCommit(token)
+		last := d.mustCommitWithKey("slow", token)
 		if last.GetStatus() != "COMPLETE" || last.GetBatchId() != first.GetBatchId() || last.GetCounts().GetBanned() != 1 {
 			t.Errorf("the end is %v", last)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -58,11 +59,28 @@ func joinBatch(ctx context.Context, c *change.Change, row *ent.Sweep, ids []uid.
 	for i, id := range ids {
 		targets[i] = users.Key{ID: id}
 	}
-	b, err := planBatch(ctx, c, terms{reason: row.Reason, expiresAt: row.BansExpireAt, batchID: row.BatchID}, targets)
+	expiresAt, err := expiryOfJoined(ctx, c, row)
+	if err != nil {
+		return nil, err
+	}
+	b, err := planBatch(ctx, c, terms{reason: row.Reason, expiresAt: expiresAt, batchID: row.BatchID}, targets)
 	if err != nil {
 		return nil, err
 	}
 	return b, b.extend(ctx, c)
+}
+
+// expiryOfJoined returns when bans end that join the batch of a sweep now: they last as long
+// as those that the batch began with, and begin later.
+func expiryOfJoined(ctx context.Context, c *change.Change, row *ent.Sweep) (*instant.Instant, error) {
+	if row.BansExpireAt == nil {
+		return nil, nil //nolint:nilnil // the bans last until they are removed
+	}
+	b, err := c.Tx.BanBatch.Get(ctx, *row.BatchID)
+	if err != nil {
+		return nil, err
+	}
+	return new(c.Now.Add(row.BansExpireAt.Sub(b.CreatedAt))), nil
 }
 
 // endSweep ends the sweep that made a batch, if one did: neither it nor its afterglow bans

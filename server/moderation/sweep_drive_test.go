@@ -5,8 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/grpc/metadata"
+
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -50,6 +53,24 @@ func (d *drive) commit(as uid.ID, token string, options ...func(*moderatov1.Comm
 		change(req)
 	}
 	return d.Moderation.CommitSweep(d.creds[as].Context(), req)
+}
+
+// commitWithKey is commit with an idempotency key.
+func (d *drive) commitWithKey(key, token string, options ...func(*moderatov1.CommitSweepRequest)) (*moderatov1.CommitSweepResponse, error) {
+	req := &moderatov1.CommitSweepRequest{ChannelId: servertest.Owner.String(), SweepToken: token}
+	for _, change := range options {
+		change(req)
+	}
+	return d.Moderation.CommitSweep(metadata.AppendToOutgoingContext(d.creds[servertest.Moderator].Context(), idempotency.MetadataKey, key), req)
+}
+
+func (d *drive) mustCommitWithKey(key, token string) *moderatov1.CommitSweepResponse {
+	d.t.Helper()
+	r, err := d.commitWithKey(key, token)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
 }
 
 func (d *drive) mustCommit(token string, options ...func(*moderatov1.CommitSweepRequest)) *moderatov1.CommitSweepResponse {

@@ -598,7 +598,7 @@ class CommitSweepResponse:
     """The batch's id: a UUID in lower case."""
 
     status: str
-    """`COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. A repeated call waits for the end again."""
+    """`COMPLETE`, or `IN_PROGRESS` if users remain who are being banned."""
 
     counts: SweepCounts
     """How many users have which result so far."""

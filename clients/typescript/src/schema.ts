@@ -1300,7 +1300,7 @@ export interface components {
             reason?: string | null;
             /**
              * Format: int64
-             * @description How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts until it is removed.
+             * @description How long each ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts until it is removed.
              */
             durationSeconds?: number | null;
             /**
@@ -1316,7 +1316,7 @@ export interface components {
              * @description The batch's id: a UUID in lower case.
              */
             batchId: string;
-            /** @description `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. A repeated call waits for the end again. */
+            /** @description `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. */
             status: string;
             /** @description How many users have which result so far. */
             counts: components["schemas"]["SweepCounts"];

@@ -286,9 +286,10 @@ const (
 	//
 	// Preview the sweep again, and commit it in the same channel with the new token.
 	Reason_REASON_SWEEP_NOT_FOUND Reason = 56
-	// The `sweepToken` has expired, or another user has committed the sweep with it.
+	// The `sweepToken` has expired, or a sweep was committed with it.
 	//
-	// Preview the sweep again, and commit it with the new token within 5 minutes.
+	// Preview the sweep again, and commit it with the new token within 5 minutes. The list of
+	// batches shows a sweep that was committed.
 	Reason_REASON_SWEEP_EXPIRED Reason = 57
 	// A sweep would have to examine more messages or follows than one may, or the pattern
 	// takes too long.
@@ -464,7 +465,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x94:\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x83:\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -522,8 +523,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12\x8a\x01\n" +
 	"\x10REASON_NOT_MUTED\x106\x1at\x8a\xb5\x18p\b\x94\x03\x10\x05\x1aiThe user is not muted in this channel, so nothing needs to be done: there was no mute, or it has expired.\x12z\n" +
 	"\x16REASON_BATCH_NOT_FOUND\x107\x1a^\x8a\xb5\x18Z\b\x94\x03\x10\x05\x1aSThere is no such batch of bans in this channel; GET /v1/moderation/bans lists them.\x12\x84\x01\n" +
-	"\x16REASON_SWEEP_NOT_FOUND\x108\x1ah\x8a\xb5\x18d\b\x94\x03\x10\x05\x1a]There is no preview of a sweep with this sweepToken in this channel; preview the sweep again.\x12v\n" +
-	"\x14REASON_SWEEP_EXPIRED\x109\x1a\\\x8a\xb5\x18X\b\x99\x03\x10\t\x1aQThe sweepToken has expired, or another user has used it. Preview the sweep again.\x12\xcd\x01\n" +
+	"\x16REASON_SWEEP_NOT_FOUND\x108\x1ah\x8a\xb5\x18d\b\x94\x03\x10\x05\x1a]There is no preview of a sweep with this sweepToken in this channel; preview the sweep again.\x12e\n" +
+	"\x14REASON_SWEEP_EXPIRED\x109\x1aK\x8a\xb5\x18G\b\x99\x03\x10\t\x1a@The sweepToken has expired or was used. Preview the sweep again.\x12\xcd\x01\n" +
 	"\x16REASON_SWEEP_TOO_LARGE\x10:\x1a\xb0\x01\x8a\xb5\x18\xab\x01\b\x90\x03\x10\x03\x1a\xa3\x01There are too many messages or follows for one sweep, or the pattern takes too long. Choose a shorter withinSeconds or followedWithinSeconds, or a simpler pattern.\x12\x83\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_REUSED\x10<\x1a`\x8a\xb5\x18\\\b\xa6\x03\x10\t\x1aUThis idempotency key was used with other arguments. Choose a new key for each change.\x12\x93\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_IN_USE\x10=\x1ap\x8a\xb5\x18l\b\x99\x03\x10\n" +

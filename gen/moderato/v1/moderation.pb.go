@@ -2443,7 +2443,7 @@ type CommitSweepRequest struct {
 	SweepToken string `protobuf:"bytes,2,opt,name=sweep_token,json=sweepToken" json:"sweep_token,omitempty"`
 	// Why the users are banned: 1 to 500 characters, without control characters.
 	Reason *string `protobuf:"bytes,3,opt,name=reason" json:"reason,omitempty"`
-	// How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts
+	// How long each ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts
 	// until it is removed.
 	DurationSeconds *int64 `protobuf:"varint,4,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
 	// How many seconds after this call posts that match the phrase or pattern are still
@@ -2524,8 +2524,7 @@ type CommitSweepResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The batch's id: a UUID in lower case.
 	BatchId string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
-	// `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. A repeated call
-	// waits for the end again.
+	// `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned.
 	Status string `protobuf:"bytes,2,opt,name=status" json:"status,omitempty"`
 	// How many users have which result so far.
 	Counts        *SweepCounts `protobuf:"bytes,3,opt,name=counts" json:"counts,omitempty"`

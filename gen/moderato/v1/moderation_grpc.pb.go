@@ -171,13 +171,13 @@ type ModerationServiceClient interface {
 	// of 1,000 users. For each user whom it bans, it emits the events of BanUser. The first
 	// transaction checks the caller and records the sweep. From then on it is completed, by
 	// another server if necessary, in the caller's name. The call waits for the end, and
-	// returns `IN_PROGRESS` if that takes long. A repeated call of the same user returns the
-	// same batch and does not ban again. UndoBanBatch undoes the sweep, or ends it if it is
-	// in progress.
+	// returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
+	// banned. A call that is repeated with its idempotency key waits for the end again, and
+	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
-	// the token has expired or another user has used it.
+	// the token has expired or was used.
 	CommitSweep(ctx context.Context, in *CommitSweepRequest, opts ...grpc.CallOption) (*CommitSweepResponse, error)
 	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
 	// channel since a point in time and that are still the present ones, whether they were
@@ -530,13 +530,13 @@ type ModerationServiceServer interface {
 	// of 1,000 users. For each user whom it bans, it emits the events of BanUser. The first
 	// transaction checks the caller and records the sweep. From then on it is completed, by
 	// another server if necessary, in the caller's name. The call waits for the end, and
-	// returns `IN_PROGRESS` if that takes long. A repeated call of the same user returns the
-	// same batch and does not ban again. UndoBanBatch undoes the sweep, or ends it if it is
-	// in progress.
+	// returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
+	// banned. A call that is repeated with its idempotency key waits for the end again, and
+	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
-	// the token has expired or another user has used it.
+	// the token has expired or was used.
 	CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error)
 	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
 	// channel since a point in time and that are still the present ones, whether they were
