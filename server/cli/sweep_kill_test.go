@@ -48,7 +48,7 @@ var sweepDeaths = []sweepDeath{
 	{name: "recording", halt: storetest.Halt{Of: ofCommit, Has: "UPDATE `sweeps`"}, chunks: 2},
 	{name: "the first bans", halt: storetest.Halt{Of: ofCompletion, Has: "DELETE FROM `sweep_chunks`"}, chunks: 2, isRecorded: true},
 	{name: "the last bans", halt: storetest.Halt{Of: ofCompletion, After: ofCompletion, Has: "DELETE FROM `sweep_chunks`"}, chunks: 2, isRecorded: true},
-	{name: "storing the response", halt: storetest.Halt{Of: ofCommit, After: ofCompletion, Has: "INSERT INTO `idempotency_keys`"}, chunks: 1, isRecorded: true},
+	{name: "storing the response", halt: storetest.Halt{Of: ofCommit, After: ofCompletion, Has: "UPDATE `idempotency_keys`"}, chunks: 1, isRecorded: true},
 }
 
 // TestKilledAtEveryStepOfSweep kills the process before each step of each transaction of a
