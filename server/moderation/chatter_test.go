@@ -10,12 +10,13 @@ import (
 // chatter is a user, and a model of their ban, mute and messages. It knows nothing about
 // generations.
 type chatter struct {
-	id     uid.ID
-	banned *deed              // the present ban; nil if there is none
-	batch  string             // of the latest ban
-	muted  *deed              // the present mute; nil if there is none
-	texts  map[string][]*deed // what deleted each message that is visible or can be restored
-	ids    map[string]string  // ids of messages by text
+	id       uid.ID
+	isErased bool
+	banned   *deed              // the present ban; nil if there is none
+	batch    string             // of the latest ban
+	muted    *deed              // the present mute; nil if there is none
+	texts    map[string][]*deed // what deleted each message that is visible or can be restored
+	ids      map[string]string  // ids of messages by text
 }
 
 // deed is a ban or mute, which deletes the messages.

@@ -2,6 +2,7 @@ package moderation_test
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/domains"
+	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -60,7 +64,7 @@ func (o *orders) next() *drive {
 // actions are what happens to some chatters, in the servers and in the model.
 var actions = map[string]func(o *orders, some []*chatter){
 	"post": func(o *orders, some []*chatter) {
-		for _, c := range some {
+		for _, c := range present(some) {
 			o.posts++
 			text := fmt.Sprintf("%05d", o.posts)
 			d := o.next()
@@ -76,7 +80,7 @@ var actions = map[string]func(o *orders, some []*chatter){
 		}
 	},
 	"delete": func(o *orders, some []*chatter) {
-		for _, c := range some {
+		for _, c := range present(some) {
 			visible := c.visible()
 			if len(visible) == 0 {
 				continue
@@ -93,7 +97,7 @@ var actions = map[string]func(o *orders, some []*chatter){
 	"mute":       func(o *orders, some []*chatter) { o.mute(servertest.Owner, some) },
 	"rogue mute": func(o *orders, some []*chatter) { o.mute(servertest.Moderator, some) },
 	"unban": func(o *orders, some []*chatter) {
-		for _, c := range some {
+		for _, c := range present(some) {
 			want := "NOT_BANNED"
 			if c.banned != nil {
 				want = "OK"
@@ -104,7 +108,7 @@ var actions = map[string]func(o *orders, some []*chatter){
 		}
 	},
 	"unmute": func(o *orders, some []*chatter) {
-		for _, c := range some {
+		for _, c := range present(some) {
 			want := "NOT_MUTED"
 			if c.muted != nil {
 				want = "OK"
@@ -139,6 +143,10 @@ var actions = map[string]func(o *orders, some []*chatter){
 			for _, row := range r.GetResults() {
 				at := slices.IndexFunc(o.chatters, func(c *chatter) bool { return c.id.String() == row.GetUserId() })
 				c := o.chatters[at]
+				if c.isErased {
+					o.t.Errorf("the undo returns %s for a user who is erased", row.GetStatus())
+					continue
+				}
 				want := "NOT_BANNED"
 				switch {
 				case c.banned != nil && c.batch == batch:
@@ -158,19 +166,40 @@ var actions = map[string]func(o *orders, some []*chatter){
 		}
 	},
 	"revert": func(o *orders, _ []*chatter) { o.revert() },
+	"erase": func(o *orders, some []*chatter) {
+		for _, c := range present(some) {
+			d := o.next()
+			_, err := d.Directory.DeleteUser(d.chat.Context(), &platformv1.DeleteUserRequest{UserId: c.id.String()})
+			wantReason(o.t, err, "OK")
+			c.isErased, c.banned, c.muted = true, nil, nil
+		}
+	},
 	"purge": func(o *orders, _ []*chatter) {
 		for _, d := range o.servers {
 			d.Store.Clock.Advance(3 * time.Minute)
 		}
 		for _, d := range o.servers {
 			drain(o.t, d.Store)
+			if err := erasure.NewEraser(d.Store, slog.New(slog.DiscardHandler), domains.Tables()).Erase(o.t.Context()); err != nil {
+				o.t.Error(err)
+			}
+		}
+		for _, c := range o.chatters {
+			if c.isErased {
+				c.forget()
+			}
 		}
 	},
 }
 
+// present returns those of some chatters who are not erased.
+func present(some []*chatter) []*chatter {
+	return slices.DeleteFunc(slices.Clone(some), func(c *chatter) bool { return c.isErased })
+}
+
 func (o *orders) ban(as uid.ID, some []*chatter) {
 	o.t.Helper()
-	for _, c := range some {
+	for _, c := range present(some) {
 		o.next().mustBan(as, c.id)
 		if c.banned == nil {
 			c.banned, c.batch = c.delete(as, ""), ""
@@ -180,7 +209,7 @@ func (o *orders) ban(as uid.ID, some []*chatter) {
 
 func (o *orders) mute(as uid.ID, some []*chatter) {
 	o.t.Helper()
-	for _, c := range some {
+	for _, c := range present(some) {
 		d := o.next()
 		_, err := d.Moderation.MuteUser(d.creds[as].Context(), &moderatov1.MuteUserRequest{
 			ChannelId: servertest.Owner.String(), MutedUserId: c.id.String(), DurationSeconds: new(int64(1209600)),
@@ -196,6 +225,10 @@ func (o *orders) mute(as uid.ID, some []*chatter) {
 
 func (o *orders) batch(as uid.ID, some []*chatter) {
 	o.t.Helper()
+	some = present(some)
+	if len(some) == 0 {
+		return
+	}
 	r := o.next().banAll(as, idsOf(some)...)
 	for i, c := range some {
 		want := "BANNED"
@@ -260,14 +293,19 @@ func idsOf(some []*chatter) []uid.ID {
 	return ids
 }
 
-// check compares the visible messages with the model.
+// check compares the visible messages with the model. Those that were visible when their user
+// was deleted may be there until the eraser has run.
 func (o *orders) check(what any) {
 	o.t.Helper()
-	want := []string{}
+	want, leaving := []string{}, []string{}
 	for _, c := range o.chatters {
-		want = append(want, c.visible()...)
+		if c.isErased {
+			leaving = append(leaving, c.visible()...)
+		} else {
+			want = append(want, c.visible()...)
+		}
 	}
-	got := o.next().visible()
+	got := slices.DeleteFunc(o.next().visible(), func(text string) bool { return slices.Contains(leaving, text) })
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -384,9 +422,13 @@ func TestUndoInRandomOrders(t *testing.T) {
 			case 1, 2:
 				step = "purge"
 			}
+			o.newChatters(12 - len(present(o.chatters)))
 			some := slices.Clone(o.chatters)
 			random.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 			actions[step](o, some[:1+random.IntN(len(some))])
+			if random.IntN(12) == 0 {
+				actions["erase"](o, some[:1])
+			}
 			o.check(fmt.Sprintf("round %d, %s", round, step))
 		}
 	})

@@ -60,7 +60,7 @@ func TestUndoKeepsMessagesImportedDuringTheBan(t *testing.T) {
 }
 
 // TestUndoRestoresNothingOfADeletedUser undoes a batch after the deletion of one of its
-// users, before and after the eraser.
+// users. TestUndoRestoresOnlyWhatTheBatchDeleted also runs the eraser.
 func TestUndoRestoresNothingOfADeletedUser(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustPost(servertest.Raider, "raider")
