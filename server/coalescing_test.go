@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -21,16 +21,14 @@ func TestServerWithoutCoalescing(t *testing.T) {
 		config.DBLayer, config.DisableCoalescing = gate.Layer(), true
 		s := servertest.Start(t, config)
 		s.Load(t, servertest.World()...)
-		ctx, cancel := context.WithTimeout(s.AsService(t).Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(s.As(t, servertest.Owner).Context(), time.Minute)
 		defer cancel()
 		const reads = 20
-		held := gate.Shut("SELECT mg.generation FROM message_generations mg")
+		held := gate.Shut("SELECT c.follower_count")
 		results := make(chan error, reads)
 		for range reads {
 			go func() {
-				_, err := s.Chat.GetStanding(ctx, &platformv1.GetStandingRequest{
-					ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String(),
-				})
+				_, err := moderatov1.NewChannelsServiceClient(s.Conn).GetStats(ctx, &moderatov1.GetStatsRequest{})
 				results <- err
 			}()
 		}

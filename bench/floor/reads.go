@@ -184,7 +184,7 @@ type standing struct {
 
 func (t *tables) readStanding(ctx context.Context, channel, user uuid.UUID) (s standing, err error) {
 	c, u := channel[:], user[:]
-	err = t.standing.QueryRowContext(ctx, c, u, c, u, c, u, c, u, c, u, c, u, c, u).Scan(&s.now, &s.hasChannel, &s.hasUser,
+	err = t.standing.QueryRowContext(ctx, c, u, c, u, c, u, c, u, c, c, u, c, u, c, u).Scan(&s.now, &s.hasChannel, &s.hasUser,
 		&s.bannedAt, &s.muteExpiresAt, &s.generation, &s.isModerator, &s.isVIP, &s.isOG)
 	return s, err
 }

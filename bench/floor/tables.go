@@ -140,7 +140,8 @@ func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
 		`SELECT ` + t.now + `, EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ?),
 				(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ? AND (expires_at IS NULL OR expires_at > ` + t.now + `)),
 				(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
-				COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),
+				COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0) +
+					COALESCE((SELECT generation FROM chat_generations WHERE channel_id = ?), 0),
 				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
 				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
 				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`: &t.standing,

@@ -87,8 +87,8 @@ func sharedReads(c *some) []shared {
 		{"moderators", "JOIN roles", func(ctx context.Context, s *service, of uid.ID) (any, error) {
 			return s.ListMods(ctx, &moderatov1.ListModsRequest{ChannelId: of.String()})
 		}},
-		{"standing", "message_generations", func(ctx context.Context, s *service, of uid.ID) (any, error) {
-			standing, err := chat.ReadStanding(ctx, s.Store, of, c.ids[2])
+		{"sender", "message_generations", func(ctx context.Context, s *service, of uid.ID) (any, error) {
+			standing, err := chat.ReadSender(ctx, s.Store, of, c.ids[2])
 			if err == nil {
 				standing.Now = 0
 			}

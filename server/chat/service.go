@@ -64,7 +64,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 // postLive stores a message of a user who is allowed to post, and passes it on to the
 // listeners of the channel if it is new. See Post.
 func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message, admission Admission) error {
-	st, err := readSender(ctx, s, m.ChannelID, m.UserID)
+	st, err := ReadSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
 	}

@@ -14,14 +14,15 @@ import (
 type Row = coalesce.Row
 
 // Statement is a frequent read outside transactions. It costs little: it passes rows on
-// as the driver returns them. On a database server concurrent reads of a Statement are
-// coalesced: see package coalesce. This restricts the text of a Statement, as described
-// for coalesce.Verify.
+// as the driver returns them. On a database server concurrent reads of a Statement that
+// Declare declared are coalesced: see package coalesce. This restricts its text, as
+// described for coalesce.Verify.
 //
 // P holds the parameters of a read.
 type Statement[P any] struct {
-	name  string
-	build func(d *Dialect, p P) (query string, args []any)
+	name     string
+	build    func(d *Dialect, p P) (query string, args []any)
+	separate bool // not coalesced
 }
 
 // Declare declares a Statement. It must be called while the program's variables are
@@ -35,7 +36,13 @@ type Statement[P any] struct {
 // each dialect; any other text is verified when it may first be coalesced.
 func Declare[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) Statement[P] {
 	declared = append(declared, declare(name, build, example, more...))
-	return Statement[P]{name, build}
+	return Statement[P]{name: name, build: build}
+}
+
+// DeclareSeparate declares a Statement that is never coalesced. It suits a read that looks
+// up so much that the round trip to the database server is a small part of its cost.
+func DeclareSeparate[P any](name string, build func(d *Dialect, p P) (query string, args []any)) Statement[P] {
+	return Statement[P]{name: name, build: build, separate: true}
 }
 
 func declare[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) declaration {
@@ -54,7 +61,7 @@ func declare[P any](name string, build func(d *Dialect, p P) (query string, args
 func (st Statement[P]) Each(ctx context.Context, s *Store, p P, each func(*Row) error) error {
 	query, args := st.build(s.Dialect, p)
 	ctx, span := s.tracing.Named(ctx, st.name)
-	err := s.reader.Each(ctx, query, args, each)
+	err := st.reader(s).Each(ctx, query, args, each)
 	span.EndWith(err)
 	return err
 }
@@ -64,12 +71,19 @@ func (st Statement[P]) Each(ctx context.Context, s *Store, p P, each func(*Row) 
 func (st Statement[P]) One(ctx context.Context, s *Store, p P, read func(*Row)) error {
 	query, args := st.build(s.Dialect, p)
 	ctx, span := s.tracing.Named(ctx, st.name)
-	err := s.reader.One(ctx, query, args, read)
+	err := st.reader(s).One(ctx, query, args, read)
 	if !errors.Is(err, ErrNoRows) {
 		span.EndWith(err)
 	}
 	span.End()
 	return err
+}
+
+func (st Statement[P]) reader(s *Store) *coalesce.Reader {
+	if st.separate {
+		return s.separate
+	}
+	return s.reader
 }
 
 // declaration is a declared Statement.

@@ -17,6 +17,11 @@ var titles = store.Declare("titles", func(_ *store.Dialect, id uid.ID) (string, 
 	return "SELECT title FROM channels WHERE id = ?", []any{id}
 }, uid.ID{})
 
+// separateTitles is titles without coalescing.
+var separateTitles = store.DeclareSeparate("separate titles", func(_ *store.Dialect, id uid.ID) (string, []any) {
+	return "SELECT title FROM channels WHERE id = ?", []any{id}
+})
+
 // TestStoreRejectsDeclaredStatements declares statements whose restrictions are violated:
 // by the only example, by a further one, and in one of the dialects.
 func TestStoreRejectsDeclaredStatements(t *testing.T) {
@@ -58,14 +63,29 @@ func TestStatementsRunWithoutCoalescing(t *testing.T) {
 		}
 		t.Cleanup(s.Close)
 		const reads = 4 // the minimum number of SQLite connections
-		wantSeparate(t, s, gate, reads)
+		wantSeparate(t, s, titles, gate, reads)
 		if !storetest.IsSQLite(s) {
-			wantSeparate(t, s, gate, 20)
+			wantSeparate(t, s, titles, gate, 20)
 		}
 	})
 }
 
-func wantSeparate(t *testing.T, s *store.Store, gate *storetest.Gate, reads int) {
+// TestSeparateStatementsAreNotCoalesced is TestStatementsRunWithoutCoalescing for a
+// Statement that is never coalesced, in a store that coalesces others.
+func TestSeparateStatementsAreNotCoalesced(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		gate := &storetest.Gate{}
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: gate.Layer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		wantSeparate(t, s, separateTitles, gate, 20)
+	})
+}
+
+func wantSeparate(t *testing.T, s *store.Store, title store.Statement[uid.ID], gate *storetest.Gate, reads int) {
 	t.Helper()
 	held := gate.Shut("title FROM channels")
 	done := make(chan error, reads)
@@ -73,12 +93,17 @@ func wantSeparate(t *testing.T, s *store.Store, gate *storetest.Gate, reads int)
 		go func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			done <- titles.One(ctx, s, uid.New(), func(*store.Row) {})
+			done <- title.One(ctx, s, uid.New(), func(*store.Row) {})
 		}()
 	}
 	for range reads {
-		if sent := <-held; len(sent.Args) != 1 || strings.Contains(sent.Text, "UNION") {
-			t.Errorf("got %q, want each read by itself", sent.Text)
+		select {
+		case sent := <-held:
+			if len(sent.Args) != 1 || strings.Contains(sent.Text, "UNION") {
+				t.Errorf("got %q, want each read by itself", sent.Text)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("fewer statements than reads were sent")
 		}
 	}
 	gate.Open()

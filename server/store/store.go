@@ -55,6 +55,7 @@ type Store struct {
 	// writers bounds the transactions that run at the same time.
 	writers       *fair.Gate
 	reader        *coalesce.Reader
+	separate      *coalesce.Reader // reads without coalescing
 	write         *ent.Client
 	readDB        *sql.DB
 	writeDB       *sql.DB
@@ -159,10 +160,12 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced t
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
 	}
+	separate := reading
+	separate.Coalesce = false
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
-		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading), maxSharedTime: defaultMaxSharedTime,
-		tracing: traced,
+		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading), separate: coalesce.NewReader(read, separate),
+		maxSharedTime: defaultMaxSharedTime, tracing: traced,
 	}
 	s.write = s.Read
 	if write != read {
