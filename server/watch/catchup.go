@@ -30,7 +30,7 @@ const (
 // Selection holds the channels and types that a listener wants and is permitted to
 // receive. It is immutable once it is in use.
 type Selection struct {
-	// Channels are the ids of the channels; nil is every channel.
+	// Channels are the ids of the channels; nil, unlike an empty list, is every channel.
 	Channels []uid.ID
 	Types    []eventtype.Type
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/outbox"
@@ -87,6 +88,42 @@ func testCatchUp(t *testing.T, selection *watch.Selection) {
 		}
 		if from.Position() != 300 {
 			t.Errorf("final position: got %d, want 300", from.Position())
+		}
+	})
+}
+
+// TestUserWithoutChannelsReadsNoEvents checks that a listener of a user who neither owns nor
+// moderates a channel does not read the events of others to catch up.
+func TestUserWithoutChannelsReadsNoEvents(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		storetest.Migrate(t, url)
+		var recorder storetest.Recorder
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		channel, user := servertest.AddChannels(t, s, 1)[0], servertest.AddUsers(t, s, 1)[0]
+		emitMixed(t, s, &watch.Selection{}, []uid.ID{channel}, 30)
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		rights.Add(&authn.Caller{Kind: authn.Service, UserID: user})
+		if err := rights.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		start := int64(0)
+		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, rights.Listeners()[0].Present)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.Close()
+		before := len(recorder.Sent())
+		if page, err := from.FromStore(t.Context(), 30); err != nil || len(page) > 0 || from.Position() != 30 {
+			t.Errorf("got %d events up to position %d, %v; want none up to 30", len(page), from.Position(), err)
+		}
+		for _, sent := range recorder.Sent()[before:] {
+			if strings.Contains(sent.Text, "FROM events") {
+				t.Errorf("the listener reads %s", sent.Text)
+			}
 		}
 	})
 }

@@ -110,7 +110,8 @@ func (r *Rights) readChannels(ctx context.Context, changed []changedListener) er
 				if heard[id].roles > r.maxChannels() {
 					l.end(r.tooManyChannels())
 				} else {
-					l.confirmRights(began, l.version, slices.Clone(heard[id].channels), l.wish.Widest())
+					// A user without channels hears none; nil would be every channel.
+					l.confirmRights(began, l.version, append([]uid.ID{}, heard[id].channels...), l.wish.Widest())
 				}
 			}
 		}

@@ -47,6 +47,9 @@ func (l *Listener) MayHear(channelID uid.ID, kind eventtype.Type) bool {
 	return isFresh && may && l.Err() == nil
 }
 
+// Listeners returns all listeners.
+func (r *Rights) Listeners() []*Listener { return r.all() }
+
 // Check checks the rights of all listeners, as its job does.
 func (r *Rights) Check(ctx context.Context) error { return r.checkAllRights(ctx) }
 
