@@ -36,6 +36,8 @@ const (
 type given struct {
 	// Servers are the URLs of the servers, which have one database.
 	Servers []string `json:"servers"`
+	// Proxy is the URL of a proxy before the servers.
+	Proxy string `json:"proxy"`
 	// Control is the URL with which a script has the first server restarted.
 	Control string `json:"control"`
 	// Tour is what the demo printed.
@@ -61,6 +63,7 @@ type site struct {
 	given
 
 	first   *process.Server
+	second  *process.Server
 	restart chan chan struct{}
 	url     store.URL
 }
@@ -71,7 +74,7 @@ func start(t *testing.T) *site {
 	s := &site{restart: make(chan chan struct{}), url: store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}}
 	s.first = process.Serve(t, s.url, "--demo", fmt.Sprintf("--rate-limit=%d", server.DefaultRateLimit))
 	s.Tour = s.first.Printed()
-	second := process.Serve(t, s.url)
+	s.second = process.Serve(t, s.url)
 	control := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		done := make(chan struct{})
 		s.restart <- done
@@ -79,7 +82,7 @@ func start(t *testing.T) *site {
 	}))
 	t.Cleanup(control.Close)
 	cast := demo.People()
-	s.Servers = []string{"http://" + s.first.REST, "http://" + second.REST}
+	s.Servers = []string{"http://" + s.first.REST, "http://" + s.second.REST}
 	s.Control, s.Directory, s.Chromium = control.URL, t.TempDir(), installed().chromium
 	s.Client, s.PublicClient, s.ConfidentialClient = cast.Client, publicClient, confidentialClient
 	s.Channel, s.Raider = cast.Owner.ID.String(), cast.Raider.Username
@@ -90,6 +93,25 @@ func start(t *testing.T) *site {
 	s.run(t, append(client, "--public", "--id="+publicClient)...)
 	s.ShortToken = s.run(t, "token", "issue", "--client="+publicClient, "--user="+cast.Moderator.ID.String(), "--scope=channel.moderate")
 	return s
+}
+
+// balance starts HAProxy before the servers with the configuration of deploy, and returns its
+// address for REST.
+func (s *site) balance(t *testing.T) (address string) {
+	t.Helper()
+	config, err := os.ReadFile("../../deploy/compose/haproxy.cfg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = process.FreeAddress(t)
+	edits := []string{"bind :8080", "bind " + address, "bind :9090", "bind " + process.FreeAddress(t), " port 9091", ""}
+	for i, server := range []*process.Server{s.first, s.second} {
+		name := fmt.Sprintf("moderato-%d", i+1)
+		edits = append(edits, name+":8080", server.REST, name+":9090", server.GRPC)
+	}
+	text := strings.NewReplacer(edits...).Replace(string(config))
+	process.HAProxy(t, strings.ReplaceAll(text, "option httpchk GET /readyz\n", ""), address)
+	return address
 }
 
 // run runs a command of the program beside the servers, and returns what it prints.
@@ -179,7 +201,9 @@ func TestOpenIDClient(t *testing.T) {
 func TestSocketIOClient(t *testing.T) {
 	needClients(t)
 	t.Parallel()
-	start(t).script(t, "socketio.mjs")
+	s := start(t)
+	s.Proxy = "http://" + s.balance(t)
+	s.script(t, "socketio.mjs")
 }
 
 func TestChromium(t *testing.T) {

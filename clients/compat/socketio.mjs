@@ -61,6 +61,15 @@ for (const transports of [['websocket'], ['polling'], ['polling', 'websocket']])
   })
 }
 
+// Requests at each of several connections show that all of a connection reach one server.
+test('hears a ban through the proxy of a deployment', async (t) => {
+  const options = { base: given.proxy }
+  const listeners = Array.from({ length: 4 }, () => listen(t, given.proxy, { transports: ['polling'], reconnection: false }))
+  const sessions = await Promise.all(listeners.map(sessionOf))
+  for (const session of sessions) await subscribe(session, options)
+  await ban(Promise.all(listeners.map((listener) => listener.next('notification'))), options)
+})
+
 test('hears what it subscribed to through another server', async (t) => {
   const listener = listen(t, server)
   const subscription = await hearsBan(listener, await sessionOf(listener), { base: otherServer })

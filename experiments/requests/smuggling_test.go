@@ -2,21 +2,16 @@ package requests_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/server/servertest/process"
 )
 
 // hidden is the request that an attacker hides in the body of another one. Its response is
@@ -65,7 +60,7 @@ var ambiguous = []struct{ name, request string }{
 func TestSmugglingThroughProxy(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--log-level=debug") // which logs reads
-	address := startProxy(t, findProxy(t), s.REST)
+	address := startProxy(t, s.REST)
 	for _, a := range ambiguous {
 		before := s.Log()
 		statuses := exchange(t, address, s.ambiguous(a.request), isPipelined(a.name))
@@ -80,21 +75,6 @@ func TestSmugglingThroughProxy(t *testing.T) {
 			t.Errorf("%s: the server answered %d hidden requests, and their sender got the responses %v; the server says\n%s", a.name, hidden, statuses, log)
 		}
 	}
-}
-
-// findProxy returns the program of HAProxy.
-func findProxy(t *testing.T) (program string) {
-	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		err = errors.New("haproxy is missing; make clients installs it")
-		if isSoak() || testdb.IsRequired() {
-			t.Fatal(err)
-		}
-		storetest.Announce(err)
-		t.Skip(err)
-	}
-	return program
 }
 
 // logUntil returns the log when it has the call with this request id. The server logs a call
@@ -217,16 +197,10 @@ func (s *target) wantOwnResponse(t *testing.T, after, address string) (id string
 
 // startProxy runs HAProxy in front of a server, as deploy/compose/haproxy.cfg configures
 // it, but with connections to the server that all clients share.
-func startProxy(t *testing.T, program, backend string) (address string) {
+func startProxy(t *testing.T, backend string) (address string) {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = free.Addr().String()
-	_ = free.Close()
-	config := filepath.Join(t.TempDir(), "haproxy.cfg")
-	text := fmt.Sprintf(`global
+	address = process.FreeAddress(t)
+	process.HAProxy(t, fmt.Sprintf(`global
     maxconn 200
 defaults
     mode http
@@ -241,26 +215,6 @@ frontend rest
     default_backend rest
 backend rest
     server moderato %s maxconn 1
-`, address, backend)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, "-db", "-f", config) //nolint:gosec // the program is HAProxy
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	for range 100 {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			_ = conn.Close()
-			return address
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("haproxy does not listen")
-	return ""
+`, address, backend), address)
+	return address
 }
