@@ -20,16 +20,17 @@ import (
 	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // behind is a Deliverer whose listeners fall behind after each two events.
 type behind struct {
-	store *store.Store
-	times chan struct{} // one for each time that a listener fell behind
+	store  *store.Store
+	places chan *watch.Place // one for each time that a listener fell behind
 }
 
-func (d *behind) Deliver(ctx context.Context, _ *hearing.Wish, after *int64, send func(message any) error) error {
-	page, err := outbox.Read(ctx, d.store, *after, 2)
+func (d *behind) Deliver(ctx context.Context, _ *hearing.Wish, place *watch.Place, send func(message any) error) error {
+	page, err := outbox.Read(ctx, d.store, *place.After, 2)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (d *behind) Deliver(ctx context.Context, _ *hearing.Wish, after *int64, sen
 			return err
 		}
 	}
-	d.times <- struct{}{}
+	d.places <- place
 	return apierr.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)
 }
 
@@ -47,7 +48,7 @@ func (d *behind) Deliver(ctx context.Context, _ *hearing.Wish, after *int64, sen
 // order, and no revocation.
 func TestDeliveryThatFellBehindResumes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		source := &behind{s.Store, make(chan struct{}, 1000)}
+		source := &behind{s.Store, make(chan *watch.Place, 1000)}
 		sockets := socketio.New(s.Store, source, authn.NewAuthenticator(s.Store), slog.New(slog.DiscardHandler), socketio.Limits{}, prometheus.NewRegistry())
 		web := httptest.NewServer(sockets)
 		t.Cleanup(web.Close)
@@ -69,8 +70,11 @@ func TestDeliveryThatFellBehindResumes(t *testing.T) {
 				t.Fatalf("got %s, want the title %d", m.raw, i)
 			}
 		}
-		if n := len(source.times); n < events/2 {
-			t.Errorf("the delivery fell behind %d times, want %d at least", n, events/2)
+		if n := len(source.places); n < events/2 {
+			t.Fatalf("the delivery fell behind %d times, want %d at least", n, events/2)
+		}
+		if first, second := <-source.places, <-source.places; first != second {
+			t.Error("the delivery does not continue at its place, which keeps live events")
 		}
 	})
 }

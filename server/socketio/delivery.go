@@ -18,16 +18,24 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
+
+// maxDelay is the longest pause, without its random part, before a delivery that failed
+// continues.
+const maxDelay = 2 * time.Second
 
 // deliver sends the events of a subscription until ctx ends. If the caller may not hear
 // them any more, it tells the client so and removes the subscription.
 func (s *session) deliver(ctx context.Context, row *ent.EventSubscription) {
 	after := row.Position
+	place := &watch.Place{}
+	defer place.Close()
 	delays := backoff.NewExponentialBackOff()
+	delays.MaxInterval = maxDelay
 	for {
 		began := time.Now()
-		err := s.deliverFrom(ctx, row, &after)
+		err := s.deliverFrom(ctx, row, place, &after)
 		if ctx.Err() != nil {
 			return
 		}
@@ -65,7 +73,7 @@ func isTemporary(reason moderatov1.Reason) bool {
 }
 
 // deliverFrom sends the events after a position, and moves the position on.
-func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, after *int64) error {
+func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, place *watch.Place, after *int64) error {
 	var actingUser uid.ID
 	if row.ActingUserID != nil {
 		actingUser = *row.ActingUserID
@@ -79,7 +87,8 @@ func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, a
 		return err
 	}
 	from := *after
-	return s.server.watch.Deliver(ctx, wish, &from, func(message any) error {
+	place.After = &from
+	return s.server.watch.Deliver(ctx, wish, place, func(message any) error {
 		switch m := message.(type) {
 		case *outbox.Event:
 			s.send(ctx, notification(m.JSON(), m.Cursor))

@@ -23,6 +23,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // Path is the path at which clients connect.
@@ -58,9 +59,9 @@ type Limits struct {
 
 // Deliverer sends the events that a caller hears; watch.Service is one.
 type Deliverer interface {
-	// Deliver sends the events after a position until ctx ends or the delivery cannot
+	// Deliver sends the events from a place on until ctx ends or the delivery cannot
 	// continue.
-	Deliver(ctx context.Context, wish *hearing.Wish, after *int64, send func(message any) error) error
+	Deliver(ctx context.Context, wish *hearing.Wish, place *watch.Place, send func(message any) error) error
 }
 
 // Server holds the sessions of this server.

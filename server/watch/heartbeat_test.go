@@ -61,6 +61,13 @@ func watchLocally(t *testing.T, s *servertest.Server, heartbeat time.Duration, r
 // listenChat has a backend listen to chat, which hears the messages of the other server s.
 func listenChat(t *testing.T, s *servertest.Server) *localStream {
 	t.Helper()
+	return openLocal(t, s, chatService(t, s), &moderatov1.WatchEventsRequest{})
+}
+
+// chatService returns a Service beside the server s, which delivers the messages that are
+// posted through s.
+func chatService(t *testing.T, s *servertest.Server) *watch.Service {
+	t.Helper()
 	chats := live.NewHub(s.Store, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), chat.Visible)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -72,7 +79,7 @@ func listenChat(t *testing.T, s *servertest.Server) *localStream {
 	t.Cleanup(func() { stop(); <-ended })
 	hub := runHub(t, s.Store)
 	hub.Deleted = chats.Deleted
-	return openLocal(t, s, &watch.Service{Hub: hub, Live: chats, Heartbeat: time.Hour}, &moderatov1.WatchEventsRequest{})
+	return &watch.Service{Hub: hub, Live: chats, Heartbeat: time.Hour}
 }
 
 func listenTo(t *testing.T, s *servertest.Server, service *watch.Service, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
@@ -83,12 +90,8 @@ func listenTo(t *testing.T, s *servertest.Server, service *watch.Service, req *m
 // openLocal opens a stream whose messages wait until the test takes them.
 func openLocal(t *testing.T, s *servertest.Server, service *watch.Service, req *moderatov1.WatchEventsRequest) *localStream {
 	t.Helper()
-	token := digest.Of(s.AsService(t).Token)
-	service.Rights = &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	checks, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	go outboxtest.RunJobs(checks, service.Rights.Jobs()...)
-	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), &authn.Caller{Kind: authn.Service, Token: token}))
+	checkRights(t, s, service)
+	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), backend(t, s)))
 	l := &localStream{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse), waits: make(chan struct{}, 1000)}
 	ended := make(chan struct{})
 	go func() {
@@ -97,6 +100,21 @@ func openLocal(t *testing.T, s *servertest.Server, service *watch.Service, req *
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	return l
+}
+
+// backend is a caller with a service token.
+func backend(t *testing.T, s *servertest.Server) *authn.Caller {
+	t.Helper()
+	return &authn.Caller{Kind: authn.Service, Token: digest.Of(s.AsService(t).Token)}
+}
+
+// checkRights has a Service check the rights of its listeners until the test ends.
+func checkRights(t *testing.T, s *servertest.Server, service *watch.Service) {
+	t.Helper()
+	service.Rights = &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	checks, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go outboxtest.RunJobs(checks, service.Rights.Jobs()...)
 }
 
 // heartbeat returns the position of the next message, which must be a heartbeat.

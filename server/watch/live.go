@@ -10,13 +10,16 @@ import (
 )
 
 // listenLive returns the live events of a stream; nil if the stream wants none.
-func (s *Service) listenLive(ctx context.Context, want *filter, who *Listener) *live.Listener {
+func (s *Service) listenLive(ctx context.Context, want *filter, who *Listener, place *Place) *live.Listener {
 	if !want.hasLive() || s.Live == nil {
 		return nil
 	}
-	l := s.Live.Listen(ctx)
-	who.follow(l.SetChannels)
-	return l
+	if place.chat == nil {
+		place.chat = s.Live.Listen(ctx)
+	}
+	place.chat.Wake.Raise() // for what arrived since the last delivery at this place
+	who.follow(place.chat.SetChannels)
+	return place.chat
 }
 
 // follow calls changed with the channels of which the listener may receive events, now and

@@ -105,28 +105,46 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	if err != nil {
 		return err
 	}
-	return s.Deliver(ctx, want.wish, want.after, stream.SendMsg)
+	place := &Place{After: want.after}
+	defer place.Close()
+	return s.Deliver(ctx, want.wish, place, stream.SendMsg)
+}
+
+// Place is where a delivery begins. If a delivery ended with an error, another one can
+// continue at the same Place: the Place keeps the live events that arrive in between, or
+// counts them as missed. The owner must close the Place.
+type Place struct {
+	// After is the position after which the kept events begin; nil is the present.
+	After *int64
+
+	chat *live.Listener // nil before the first delivery that wants live events
+}
+
+// Close ends the collection of live events.
+func (p *Place) Close() {
+	if p.chat != nil {
+		p.chat.Close()
+	}
 }
 
 // Deliver sends the events that a caller hears, and heartbeats, until ctx ends or the
-// caller may not listen any more. It begins after the position after, or at the present if after is nil. A message
-// is a WatchEventsResponse, an outbox.Event or, if ctx has live.WithFrames, a live.Frame.
-func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64, send func(message any) error) error {
-	want := &filter{wish, after}
+// caller may not listen any more. A message is a WatchEventsResponse, an outbox.Event or, if
+// ctx has live.WithFrames, a live.Frame.
+func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, place *Place, send func(message any) error) error {
+	want := &filter{wish, place.After}
 	who, err := s.Rights.Admit(ctx, wish)
 	if err != nil {
 		return err
 	}
 	defer s.Rights.Leave(who)
 	authz.MarkListener(ctx)
-	from, err := s.Hub.Subscribe(ctx, after, who.Present)
+	from, err := s.Hub.Subscribe(ctx, place.After, who.Present)
 	if err != nil {
 		return Told(err)
 	}
 	defer from.Close()
-	chat := s.listenLive(ctx, want, who)
+	chat := s.listenLive(ctx, want, who, place)
 	if chat != nil {
-		defer chat.Close()
 		defer who.follow(nil)
 		from.Also = chat.Wake
 	}
