@@ -37,7 +37,7 @@ type serve struct {
 	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxWait             time.Duration `help:"Maximum time that a request waits for a channel or a connection. A request that would wait longer is rejected immediately." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
 	StreamsPerUser      positive      `name:"max-streams-per-user" help:"Maximum number of open event streams per user and client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
-	StreamsPerToken     positive      `name:"max-streams-per-token" help:"Maximum number of open event streams per app or service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
+	StreamsPerToken     positive      `name:"max-streams-per-token" help:"Maximum number of open event streams per app, for all of its tokens, or per service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
 	MaxListenerChannels positive      `help:"Maximum number of channels that a listener receives without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
 	MaxResults          positive      `help:"Maximum number of items in an unpaginated response." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins         []origin      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`

@@ -168,6 +168,22 @@ func TestStreamLimits(t *testing.T) {
 	})
 }
 
+// TestStreamLimitOfApp reaches the limit of an app with two tokens.
+func TestStreamLimitOfApp(t *testing.T) {
+	config := servertest.Config(storetest.SQLite(t))
+	config.Streams = watch.StreamLimits{PerToken: 2}
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	open := func() watcher {
+		return transports["gRPC"](t, s, s.AsApp(t), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String(), Type: []string{"stream.online"}})
+	}
+	open()
+	open()
+	if got := open().next(t); got.reason != "STREAM_LIMIT_REACHED" {
+		t.Errorf("third stream of an app, with a third token: got %s, want STREAM_LIMIT_REACHED", got.kind())
+	}
+}
+
 // TestListenerChannelLimit gives a user more channels than a listener without a channel may
 // have.
 func TestListenerChannelLimit(t *testing.T) {

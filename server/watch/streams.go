@@ -22,7 +22,8 @@ const (
 type StreamLimits struct {
 	// PerUser is the limit for a user and client; 0 is DefaultStreamsPerUser.
 	PerUser int
-	// PerToken is the limit for an app or service token; 0 is DefaultStreamsPerToken.
+	// PerToken is the limit for all app tokens of a client, and for a service token; 0 is
+	// DefaultStreamsPerToken.
 	PerToken int
 	// Total is the limit for the whole server; 0 is no limit.
 	Total int
@@ -38,8 +39,11 @@ type streams struct {
 // holder returns the key under which the streams of a caller are counted, the limit for
 // that key, and a description of the key for messages.
 func (l StreamLimits) holder(c *authn.Caller) (holder any, limit int, described string) {
-	if c.ActsAsUser() {
+	switch {
+	case c.ActsAsUser():
 		return fair.Owner{Client: c.ClientID, User: c.UserID}, cmp.Or(l.PerUser, DefaultStreamsPerUser), "for this user and client"
+	case c.Kind == authn.App: // which can get any number of tokens
+		return fair.Owner{Client: c.ClientID}, cmp.Or(l.PerToken, DefaultStreamsPerToken), "for this app"
 	}
 	return c.Token, cmp.Or(l.PerToken, DefaultStreamsPerToken), "for this token"
 }
