@@ -108,7 +108,8 @@ func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientReques
 	return &platformv1.GetClientResponse{Client: clientRecord(row)}, nil
 }
 
-// DeleteClient deletes a client with its tokens, grants and webhooks.
+// DeleteClient deletes a client with its tokens, grants and the webhooks that were created
+// through it.
 func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
 	f := validate.Of(req)
 	id := f.Identifier("clientId", req.GetClientId())

@@ -76,7 +76,7 @@ func TestWebhookOfAppNeedsTheGrant(t *testing.T) {
 }
 
 // TestWebhooksOfAppsAndViewersAreTheirOwn checks who sees the webhooks of an app and of a
-// viewer, and that they go with the app.
+// viewer, and that they go with the client, while those of other clients stay.
 func TestWebhooksOfAppsAndViewersAreTheirOwn(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		app, viewer := s.AsApp(t), s.As(t, servertest.Viewer)
@@ -117,12 +117,13 @@ func TestWebhooksOfAppsAndViewersAreTheirOwn(t *testing.T) {
 		if !slices.Equal(all, []string{ofApp, otherChannel}) {
 			t.Errorf("the app has %v", all)
 		}
+		ofBackend := create(t, s, s.AsService(t), public).GetId()
 		if _, err := s.Access.DeleteClient(s.AsService(t).Context(), &platformv1.DeleteClientRequest{ClientId: servertest.Dashboard}); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the app's webhooks are gone", func() bool {
+		eventually(t, "the webhooks that were created through the client are gone", func() bool {
 			left := s.Store.Read.Webhook.Query().AllX(t.Context())
-			return len(left) == 1 && left[0].ID.String() == ofViewer
+			return len(left) == 1 && left[0].ID.String() == ofBackend
 		})
 	})
 }

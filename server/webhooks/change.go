@@ -41,10 +41,10 @@ func mayDelete(ctx context.Context, w *ent.Webhook, standing hearing.Standing) e
 	return check(ctx, w, standing)
 }
 
-// DeleteOfClient marks the webhooks of an app as deleted, in the transaction that deletes
-// the app.
+// DeleteOfClient marks the webhooks that were created through a client as deleted, whoever
+// created them, in the transaction that deletes the client.
 func DeleteOfClient(ctx context.Context, tx *ent.Tx, clientID string) error {
-	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID), webhook.Holder(ofApp))).Exec(ctx)
+	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID))).Exec(ctx)
 }
 
 // DeleteOfGrant marks the webhooks that a client created in the name of a user as deleted,

@@ -48,7 +48,8 @@ type AccessServiceClient interface {
 	PutClient(ctx context.Context, in *PutClientRequest, opts ...grpc.CallOption) (*PutClientResponse, error)
 	// GetClient returns a client.
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*GetClientResponse, error)
-	// DeleteClient deletes a client, its tokens and the grants that users made to it.
+	// DeleteClient deletes a client, its tokens, the grants that users made to it, and the
+	// webhooks that were created through it.
 	// Deleting a client that does not exist changes nothing.
 	DeleteClient(ctx context.Context, in *DeleteClientRequest, opts ...grpc.CallOption) (*DeleteClientResponse, error)
 	// PutGrant sets the scopes that a user grants to a client. An empty list of scopes
@@ -181,7 +182,8 @@ type AccessServiceServer interface {
 	PutClient(context.Context, *PutClientRequest) (*PutClientResponse, error)
 	// GetClient returns a client.
 	GetClient(context.Context, *GetClientRequest) (*GetClientResponse, error)
-	// DeleteClient deletes a client, its tokens and the grants that users made to it.
+	// DeleteClient deletes a client, its tokens, the grants that users made to it, and the
+	// webhooks that were created through it.
 	// Deleting a client that does not exist changes nothing.
 	DeleteClient(context.Context, *DeleteClientRequest) (*DeleteClientResponse, error)
 	// PutGrant sets the scopes that a user grants to a client. An empty list of scopes
