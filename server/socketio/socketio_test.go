@@ -1,12 +1,14 @@
 package socketio_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
@@ -291,6 +293,35 @@ func TestSessionsEndWithTheirServer(t *testing.T) {
 		}
 		if n := two.Store.Read.EventSession.Query().CountX(t.Context()) + two.Store.Read.EventSubscription.Query().CountX(t.Context()); n != 0 {
 			t.Errorf("%d rows are left", n)
+		}
+	})
+}
+
+// TestSubscriptionsOfErasedSessionsAreRemoved removes only the session, as the erasure of its
+// user does. Its server does not run.
+func TestSubscriptionsOfErasedSessionsAreRemoved(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		crashed := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		var sessions [2]uid.ID
+		for i := range sessions {
+			sessions[i] = uid.New()
+			if err := crashed.Add(t.Context(), sessions[i]); err != nil {
+				t.Fatal(err)
+			}
+			_, o := subscribe(t, s, s.As(t, servertest.Owner), sessions[i].String(), "channel.ban", servertest.Owner)
+			must(t, o)
+		}
+		err := s.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			return tx.EventSession.DeleteOneID(sessions[0]).Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := subscriptions.Tables[0].Expire(domain.Env{Store: s.Store}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if row := s.Store.Read.EventSubscription.Query().OnlyX(t.Context()); row.SessionID != sessions[1] {
+			t.Errorf("the subscription of session %s is left, want that of %s", row.SessionID, sessions[1])
 		}
 	})
 }

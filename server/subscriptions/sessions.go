@@ -131,12 +131,43 @@ func (s Sessions) Confirm(ctx context.Context, ids []uid.ID) (gone []uid.ID, err
 	return gone, nil
 }
 
-// cleanBatch is how many ended sessions are removed in one transaction.
+// cleanBatch is how many ended sessions, or subscriptions, are removed in one transaction.
 const cleanBatch = 200
 
-// clean removes a batch of the sessions of servers that crashed. It reports whether there
-// may be more.
+// clean removes a batch of the sessions of servers that crashed, and one of the
+// subscriptions without a session. It reports whether there may be more.
 func clean(ctx context.Context, s *store.Store) (more bool, err error) {
+	moreSessions, err := cleanSessions(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	moreSubscriptions, err := cleanSubscriptions(ctx, s)
+	return moreSessions || moreSubscriptions, err
+}
+
+// cleanSubscriptions removes subscriptions whose session does not exist: if a user is erased,
+// only the session itself is removed. Its server ends the subscriptions, unless it crashes.
+func cleanSubscriptions(ctx context.Context, s *store.Store) (more bool, err error) {
+	var ids []uid.ID
+	err = store.QueryEach(ctx, s.Read, `SELECT x.id FROM event_subscriptions x
+			WHERE NOT EXISTS (SELECT 1 FROM event_sessions s WHERE s.id = x.session_id) LIMIT ?`, []any{cleanBatch},
+		func(scan func(...any) error) error {
+			var id uid.ID
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		_, err := tx.EventSubscription.Delete().Where(eventsubscription.IDIn(ids...)).Exec(ctx)
+		return err
+	})
+	return len(ids) == cleanBatch, err
+}
+
+func cleanSessions(ctx context.Context, s *store.Store) (more bool, err error) {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
 		return false, err
