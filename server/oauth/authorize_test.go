@@ -287,9 +287,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestParametersInURLAreIgnored checks that secrets in URLs, which end up in logs, do not
-// work.
-func TestParametersInURLAreIgnored(t *testing.T) {
+// TestOtherParametersAreIgnored checks that secrets in URLs, which end up in logs, do not
+// work, and that a body has one form only.
+func TestOtherParametersAreIgnored(t *testing.T) {
 	s := one(t)
 	query := url.Values{"client_id": {web}, "client_secret": {s.secret}, "grant_type": {"client_credentials"}}
 	s.post(t, "/oauth2/token?"+query.Encode(), nil, url.Values{"grant_type": {"client_credentials"}}).
@@ -299,6 +299,12 @@ func TestParametersInURLAreIgnored(t *testing.T) {
 	r := s.Request(t, servertest.Credentials{}, http.MethodPost, "/oauth2/token", `{"grant_type":"client_credentials"}`)
 	if got := s.Do(t, r); got.Status != http.StatusBadRequest {
 		t.Errorf("JSON: got %d %s", got.Status, got.Body)
+	}
+	r, _ = http.NewRequest(http.MethodPost, s.url("/oauth2/token"), strings.NewReader("compressed"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Content-Encoding", "gzip")
+	if a := send(t, r); a.Status != http.StatusBadRequest || !strings.Contains(a.text("error_description"), "content-encoding") {
+		t.Errorf("gzip: got %d %v", a.Status, a.Body)
 	}
 	if got := s.REST(t, servertest.Credentials{}, http.MethodGet, "/oauth2/token", ""); got.Status != http.StatusMethodNotAllowed || got.Header.Get("Allow") != "POST, OPTIONS" {
 		t.Errorf("GET: got %d %v", got.Status, got.Header)

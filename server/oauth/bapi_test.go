@@ -130,9 +130,15 @@ func TestErrorsInOwnSpelling(t *testing.T) {
 	if got := short.text("message"); !strings.Contains(got, "code_verifier must be 43 to 128") {
 		t.Errorf("a short verifier: got the message %q", got)
 	}
-	r := s.REST(t, servertest.Credentials{}, http.MethodPost, "/bapi/oauth2/token", `[]`)
-	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "INVALID_ARGUMENT") {
-		t.Errorf("an array: got %d %s", r.Status, r.Body)
+	for name, c := range map[string][2]string{
+		"an array":        {`[]`, "must be a JSON object"},
+		"a duplicate key": {`{"redirectUri":"https://a.example","redirectUri":"https://b.example"}`, "redirectUri is given more than once"},
+		"invalid UTF-8":   {"{\"clientId\":\"\xff\"}", "is not valid Unicode"},
+	} {
+		r := s.REST(t, servertest.Credentials{}, http.MethodPost, "/bapi/oauth2/token", c[0])
+		if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "INVALID_ARGUMENT") || !strings.Contains(r.Body, c[1]) {
+			t.Errorf("%s: got %d %s", name, r.Status, r.Body)
+		}
 	}
 }
 

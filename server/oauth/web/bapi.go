@@ -13,9 +13,11 @@ import (
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"golang.org/x/oauth2"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/spelling"
 	"github.com/moderato-live/moderato/server/validate"
@@ -46,9 +48,12 @@ func readCall(x *exchange) (c call, err error) {
 	if err != nil {
 		return c, err
 	}
+	if err := checkObject(body); err != nil {
+		return c, err
+	}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil || members == nil {
-		return c, apierr.Invalid(apierr.Violation{Field: "", Description: "must be a JSON object"})
+	if err := json.Unmarshal(body, &members); err != nil {
+		return c, err
 	}
 	fields := map[string]*string{
 		clientIDField: &c.clientID, clientSecretField: &c.clientSecret, redirectURIField: &c.redirectURI,
@@ -72,6 +77,20 @@ func readCall(x *exchange) (c call, err error) {
 		}
 	}
 	return c, f.Err()
+}
+
+// checkObject returns an error if a body is not a JSON object as all operations accept it,
+// without duplicate keys.
+func checkObject(body []byte) error {
+	var wrong *jsonapi.Error
+	if !errors.As(jsonapi.Unmarshal(body, new(structpb.Struct), jsonapi.Options{}), &wrong) {
+		return nil
+	}
+	violations := make([]apierr.Violation, len(wrong.Violations))
+	for i, v := range wrong.Violations {
+		violations[i] = apierr.Violation{Field: v.Field, Description: v.Description}
+	}
+	return apierr.Invalid(violations...)
 }
 
 // readScopes decodes scopes: an array, or one string separated by spaces.

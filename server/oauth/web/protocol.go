@@ -82,6 +82,9 @@ func readForm(x *exchange) error {
 	if err != nil || mediaType != "application/x-www-form-urlencoded" {
 		return errors.New("the body must be application/x-www-form-urlencoded")
 	}
+	if x.r.Header.Get("Content-Encoding") != "" {
+		return errors.New("the body must not have a content-encoding")
+	}
 	url := *x.r.URL
 	url.RawQuery = ""
 	x.r.URL = &url
