@@ -262,7 +262,7 @@ func TestSignInCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	process.ApproveDevice(t, device.Address, demo.People().Owner.ID)
-	tokens := regexp.MustCompile(`"access_token":"mdu_\w+".*"refresh_token":"(mdr_\w+)","expires_in":(86400|86399)`)
+	tokens := regexp.MustCompile(`"access_token":"mdu_\w+".*"refresh_token":"(mdr_\w+)","expires_in":86400,"scope":"offline.access users.read"}`)
 	first := tokens.FindStringSubmatch(w.run(t, block(t, "docs/oauth.md: Sign in on a command line/2")))
 	second := tokens.FindStringSubmatch(w.run(t, block(t, "docs/oauth.md: Refresh tokens/1")))
 	if first == nil || second == nil || first[1] == second[1] {

@@ -38,9 +38,9 @@ const (
 //	 "payload": {"sessionId"}}
 //
 // is the first one. The client passes its `sessionId` to CreateSubscription. An event
-// follows as Event has it, with `messageType` `notification`, and with a `cursor` in its
-// metadata. A stream of EventsService resumes with the cursor after the event. When a
-// subscription ends by itself, because its token or its right ended, a message with
+// follows as Event has it, with `messageType` `notification`. Unless its type is live, its
+// metadata also have a `cursor`, with which a stream of EventsService resumes after the
+// event. When a subscription ends by itself, because its token or its right ended, a message with
 // `messageType` `revocation` follows, with the `id` of the subscription, its `type` and
 // the `reason`, which is a value of Reason without the prefix `REASON_`. A client that is
 // too slow for `channel.chat.message` gets a message with `messageType` `missed`, with the
@@ -127,9 +127,9 @@ func (c *eventSubscriptionsServiceClient) DeleteSubscription(ctx context.Context
 //	 "payload": {"sessionId"}}
 //
 // is the first one. The client passes its `sessionId` to CreateSubscription. An event
-// follows as Event has it, with `messageType` `notification`, and with a `cursor` in its
-// metadata. A stream of EventsService resumes with the cursor after the event. When a
-// subscription ends by itself, because its token or its right ended, a message with
+// follows as Event has it, with `messageType` `notification`. Unless its type is live, its
+// metadata also have a `cursor`, with which a stream of EventsService resumes after the
+// event. When a subscription ends by itself, because its token or its right ended, a message with
 // `messageType` `revocation` follows, with the `id` of the subscription, its `type` and
 // the `reason`, which is a value of Reason without the prefix `REASON_`. A client that is
 // too slow for `channel.chat.message` gets a message with `messageType` `missed`, with the
