@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -75,7 +76,7 @@ func (c *apiCall) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	for {
-		cursor, err := c.request(ctx, s.out, address, body)
+		cursor, err := c.request(ctx, apiTimeout, s.out, address, body)
 		if err != nil || cursor == "" || !c.Paginate {
 			return err
 		}
@@ -128,13 +129,19 @@ func addField(fields map[string]any, key string, value any) {
 	fields[name] = append(list, value)
 }
 
-// request sends a request and prints the response. It returns the cursor of the next
-// page.
-func (c *apiCall) request(ctx context.Context, out io.Writer, address *url.URL, body []byte) (cursor string, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	patience := time.AfterFunc(apiTimeout, cancel)
+// request sends a request and prints the response, which must be complete in time unless it
+// is an event stream. It returns the cursor of the next page.
+func (c *apiCall) request(ctx context.Context, timeout time.Duration, out io.Writer, address *url.URL, body []byte) (cursor string, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := fmt.Errorf("the server has not answered in %s; whether it carried the call out is unknown", timeout)
+	patience := time.AfterFunc(timeout, func() { cancel(late) })
 	defer patience.Stop()
+	defer func() {
+		if err != nil && errors.Is(context.Cause(ctx), late) {
+			err = late
+		}
+	}()
 	request, err := http.NewRequestWithContext(ctx, string(c.Method), address.String(), bytes.NewReader(body))
 	if err != nil {
 		return "", err
@@ -183,8 +190,25 @@ func (c *apiCall) print(out io.Writer, response *http.Response) (cursor string, 
 	var page struct {
 		Data struct{ Pagination struct{ Cursor string } }
 	}
-	_ = json.Unmarshal(body, &page) // a list without pages has another form
+	if json.Unmarshal(body, &page) != nil { // the data are the rows themselves
+		return linkedCursor(response.Header), nil
+	}
 	return page.Data.Pagination.Cursor, nil
+}
+
+var nextLink = regexp.MustCompile(`<([^>]*)>; *rel="next"`)
+
+// linkedCursor returns the cursor of the next page that the headers name; empty if there is
+// none.
+func linkedCursor(header http.Header) string {
+	for _, link := range header.Values("Link") {
+		if found := nextLink.FindStringSubmatch(link); found != nil {
+			if next, err := url.Parse(found[1]); err == nil {
+				return next.Query().Get("cursor")
+			}
+		}
+	}
+	return ""
 }
 
 // writeHead writes the status line and the headers of a response.

@@ -114,6 +114,23 @@ func TestAPIPaginates(t *testing.T) {
 	}
 }
 
+// TestAPIPaginatesCompleteLists requests pages of a list whose data are the rows themselves.
+func TestAPIPaginatesCompleteLists(t *testing.T) {
+	t.Parallel()
+	s := newCalling(t)
+	var want []string
+	for _, user := range servertest.AddUsers(t, s.Store, 5) {
+		s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{ChannelId: servertest.Owner.String(), UserId: user.String(), Role: "vip"}}})
+		want = append(want, user.String())
+	}
+	code, out, errs := s.run("", "GET", "/v1/channels/roles/vips", "-f", "limit=2", "--paginate")
+	for _, id := range want {
+		if strings.Count(out, id) != 1 {
+			t.Errorf("exit code %d: the user %s is not there once: %s%s", code, id, out, errs)
+		}
+	}
+}
+
 func TestAPIActsAsUser(t *testing.T) {
 	t.Parallel()
 	s := newCalling(t)
