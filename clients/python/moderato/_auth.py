@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import Request
 
 from ._errors import ModeratoError, SignInError
-from ._retry import with_retries
+from ._retry import retry_delay, with_retries
 from ._transport import Settings, receive, send
 
 
@@ -139,8 +139,11 @@ class Auth:
         device = self._post("/oauth2/device_authorization", scope=" ".join(scopes))
         on_prompt(DevicePrompt(device["verification_uri_complete"], device["user_code"], device["verification_uri"]))
         interval = device.get("interval", 5)
+        ends = time.monotonic() + device["expires_in"]
         while True:
             time.sleep(interval)
+            if time.monotonic() > ends:
+                raise SignInError("The user has not signed in in time.", code="expired_token")
             try:
                 return self._obtain(
                     grant_type="urn:ietf:params:oauth:grant-type:device_code", device_code=device["device_code"]
@@ -148,13 +151,12 @@ class Auth:
             except ModeratoError as error:
                 if error.code == "slow_down":
                     interval += 5
-                elif error.code != "authorization_pending" and isinstance(error, SignInError):
+                elif error.code != "authorization_pending" and retry_delay(error, 0) is None:
                     raise
 
     def sign_in_as_app(self, *, scopes: Sequence[str] = ()) -> Tokens:
         """Sign in as the app itself, which needs the client's secret."""
-        scope = {"scope": " ".join(scopes)} if scopes else {}
-        return self._obtain(grant_type="client_credentials", **scope)
+        return self._obtain(**_app_fields(scopes))
 
     def refresh(self) -> Tokens:
         """Renew the access token.
@@ -200,19 +202,23 @@ class Auth:
                 "There is no refresh token: ask for the scope offline.access.", code="refresh_token_missing"
             )
         if tokens.refresh_token is None:
-            return self.sign_in_as_app(scopes=tokens.scopes)
+            return self._obtain(tokens, **_app_fields(tokens.scopes))
         fields = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
         # The server accepts a refresh token again for a while, so this may be repeated.
-        return with_retries(lambda: self._obtain(**fields), self._settings.retries)
+        return with_retries(lambda: self._obtain(tokens, **fields), self._settings.retries)
 
-    def _obtain(self, **fields: str) -> Tokens:
+    def _obtain(self, replaced: Optional[Tokens] = None, **fields: str) -> Tokens:
+        """Get tokens. Those that replace others are of no use if the user has signed out meanwhile."""
         response = self._post("/oauth2/token", **fields)
-        self._tokens = tokens = Tokens(
+        tokens = Tokens(
             access_token=response["access_token"],
             refresh_token=response.get("refresh_token"),
             expires_at=datetime.now(timezone.utc) + timedelta(seconds=response["expires_in"]),
             scopes=_scopes(response),
         )
+        if replaced is not None and self._tokens is not replaced:
+            raise SignInError("The user has signed out.", code="signed_out")
+        self._tokens = tokens
         if self._on_tokens:
             self._on_tokens(tokens)
         return tokens
@@ -224,6 +230,10 @@ class Auth:
         with send(request, self._settings.timeout) as response:
             text = receive(response)
         return json.loads(text) if text else None  # empty after a revocation
+
+
+def _app_fields(scopes: Sequence[str]) -> Dict[str, str]:
+    return {"grant_type": "client_credentials", **({"scope": " ".join(scopes)} if scopes else {})}
 
 
 def _scopes(response: Dict[str, Any]) -> List[str]:

@@ -32,7 +32,7 @@ class Moderato(Resources):
         client_secret: Optional[str] = None,
         tokens: Optional[Tokens] = None,
         on_tokens: Optional[Callable[[Tokens], None]] = None,
-        timeout: float = 10,
+        timeout: float = 20,
         retries: int = 2,
     ) -> None:
         settings = Settings(base_url.rstrip("/"), client_id, client_secret, timeout, retries)

@@ -89,6 +89,8 @@ class EventStream(Iterator[Event]):
                     if self._response is None:
                         self._connect()
                     for message in self._messages:
+                        if self._closed.is_set():
+                            return
                         failures = 0
                         event = self._received(message)
                         if event is not None:
@@ -114,6 +116,9 @@ class EventStream(Iterator[Event]):
         """Connect, and wait until the server has confirmed the stream: no later event is missed."""
         query = {**self._query, "cursor": self._cursor or None}
         self._response = self._transport.open("GET", "/v1/events", query, None, self._idle_timeout, {"accept": "text/event-stream"})
+        self._messages = iter(())
+        if self._closed.is_set():  # while it connected
+            return
         self._messages = _read(self._response)
         first = next(self._messages, None)
         if first is not None:

@@ -8,7 +8,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import Any, Mapping, Optional, Protocol, Tuple, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ._errors import APIConnectionError, ModeratoError, error_of
 from ._retry import with_retries
@@ -118,12 +118,26 @@ class Transport:
         return attempt(self._credentials.current())
 
 
+class _NoRedirects(HTTPRedirectHandler):
+    """Follows no redirect, which would send the token to another address, or a change as a GET."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = build_opener(_NoRedirects)
+
+
 def send(request: Request, timeout: float) -> HTTPResponse:
     """Send a request, and return the response if its status is 2xx."""
     try:
-        return cast(HTTPResponse, urlopen(request, timeout=timeout))
+        return cast(HTTPResponse, _opener.open(request, timeout=timeout))
     except HTTPError as error:
         with error:
+            if 300 <= error.code < 400:
+                address = error.headers.get("location")
+                message = f"The server redirects to {address}: give the client the address of the API as base_url."
+                raise ModeratoError(message, code="REDIRECTED", status=error.code) from None
             raise error_of(error.code, cast(Mapping[str, str], error.headers), receive(error)) from None
     except BROKEN as error:
         raise connection_error(error) from error

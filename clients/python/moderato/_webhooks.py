@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import json
+import re
 import time
 from email.message import Message
 from typing import Mapping, Sequence, Union
@@ -35,7 +36,7 @@ def verify_webhook(
         if name not in given:
             raise WebhookVerificationError(f"The header {name} is missing.")
     timestamp = given["webhook-timestamp"]
-    if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > tolerance:
+    if not re.fullmatch("[0-9]{1,12}", timestamp) or abs(time.time() - int(timestamp)) > tolerance:
         raise WebhookVerificationError("The timestamp is too far from the current time.")
     signed = f"{given['webhook-id']}.{timestamp}.".encode() + body
     signatures = [text.encode() for text in given["webhook-signature"].split(" ")]
@@ -52,4 +53,6 @@ def _signature(signed: bytes, secret: str) -> bytes:
         key = base64.b64decode(secret[len(prefix) :] if secret.startswith(prefix) else secret, validate=True)
     except binascii.Error as error:
         raise ValueError("The secret is not a webhook's secret: whsec_ and base64.") from error
+    if not key:
+        raise ValueError("The secret is empty.")
     return b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())

@@ -13,7 +13,8 @@ from moderato import Moderato, Tokens
 
 class Server:
     """Responds to each request with the next of `responses`: status, data and headers,
-    the text of a stream, or how it fails: "silence" or "broken"."""
+    the text of a stream, or how it fails: "silence" or "broken"; or a function that returns
+    one of these."""
 
     def __init__(self, *responses: Any) -> None:
         self.responses = list(responses)
@@ -60,6 +61,8 @@ class Server:
             }
         )
         response = self.responses.pop(0)
+        if callable(response):
+            response = response()
         if response == "silence":
             self._silent.wait()
         elif response == "broken":

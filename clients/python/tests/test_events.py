@@ -76,6 +76,17 @@ class Events(unittest.TestCase):
                 event = next(stream)
         self.assertEqual((counts, event.payload.message, event.cursor), ([3], "hi", "0"))
 
+    def test_a_stream_that_is_closed_while_it_connects_again_ends(self):
+        streams = []
+
+        def close():
+            streams[0].close()
+            return heartbeat("a") + ban("b", 2) + "(silence)"
+
+        with Server(heartbeat("0") + ban("a", 1), close) as server:
+            streams.append(server.client().events.listen())
+            self.assertEqual([event.metadata.sequence for event in streams[0]], [1])
+
     def test_another_thread_closes_a_stream(self):
         with Server(heartbeat("0") + "(silence)") as server:
             stream = server.client().events.listen()

@@ -54,7 +54,14 @@ class Webhooks(unittest.TestCase):
             ("a delivery of the future", delivery(offset=400), BODY, 300),
             ("another tolerance", delivery(offset=-20), BODY, 10),
             ("no time", delivery(Webhook_Timestamp=""), BODY, 300),
+            ("a digit of another script", delivery(Webhook_Timestamp="²"), BODY, 300),
+            ("a time of 400 digits", delivery(Webhook_Timestamp="9" * 400), BODY, 300),
             ("a missing header", {"webhook-id": "an id"}, BODY, 300),
         ]:
             with self.subTest(name), self.assertRaises(WebhookVerificationError):
                 verify_webhook(body, headers, SECRET, tolerance=tolerance)
+
+    def test_an_empty_secret_is_a_mistake(self):
+        for secret in ["", "whsec_"]:
+            with self.assertRaises(ValueError):
+                verify_webhook(BODY, delivery(), secret)

@@ -1,5 +1,5 @@
 import { Deadline } from './deadline.js'
-import { errorOf, ModeratoError, SignInError } from './errors.js'
+import { errorOf, ModeratoError, refuseRedirect, SignInError } from './errors.js'
 import { retryDelay, sleep } from './retry.js'
 import type { Credentials, TransportSettings } from './transport.js'
 import { challengeOf, randomText } from './webcrypto.js'
@@ -116,27 +116,28 @@ export class Auth implements Credentials {
     onPrompt: (prompt: DevicePrompt) => void
     signal?: AbortSignal
   }): Promise<Tokens> {
-    const device = await this.#post<Record<string, string> & { interval?: number }>(
+    const device = await this.#post<Record<string, string> & { interval?: number; expires_in: number }>(
       '/oauth2/device_authorization', { scope: options.scopes.join(' ') }, options.signal)
     options.onPrompt({ url: device.verification_uri_complete!, userCode: device.user_code!, shortUrl: device.verification_uri! })
     let interval = device.interval ?? 5
+    const ends = Date.now() + device.expires_in * 1000
     for (;;) {
       await sleep(interval * 1000, options.signal)
+      if (Date.now() > ends) throw new SignInError('The user has not signed in in time.', { code: 'expired_token' })
       try {
         return await this.#obtain(
-          { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.device_code! }, options.signal)
+          { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.device_code! }, undefined, options.signal)
       } catch (error) {
         if (!(error instanceof ModeratoError)) throw error
         if (error.code === 'slow_down') interval += 5
-        else if (error.code !== 'authorization_pending' && error instanceof SignInError) throw error
+        else if (error.code !== 'authorization_pending' && retryDelay(error, 0) === undefined) throw error
       }
     }
   }
 
   /** Signs in as the app itself, which needs the client's secret. */
   async signInAsApp(options: { scopes?: Scope[] } = {}): Promise<Tokens> {
-    const scope = options.scopes?.join(' ')
-    return this.#obtain({ grant_type: 'client_credentials', ...(scope && { scope }) })
+    return this.#obtain(appFields(options.scopes))
   }
 
   /**
@@ -183,12 +184,12 @@ export class Auth implements Credentials {
     if (!tokens || !this.#canRenew()) {
       throw new SignInError('There is no refresh token: ask for the scope offline.access.', { code: 'refresh_token_missing' })
     }
-    if (!tokens.refreshToken) return this.signInAsApp(tokens.scopes ? { scopes: tokens.scopes } : {})
+    if (!tokens.refreshToken) return this.#obtain(appFields(tokens.scopes), tokens)
     const renewed = { grant_type: 'refresh_token', refresh_token: tokens.refreshToken }
     // The server accepts a refresh token again for a while, so this may be repeated.
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#obtain(renewed)
+        return await this.#obtain(renewed, tokens)
       } catch (error) {
         const delay = error instanceof ModeratoError && attempt < this.#settings.retries ? retryDelay(error, attempt) : undefined
         if (delay === undefined) throw error
@@ -197,7 +198,8 @@ export class Auth implements Credentials {
     }
   }
 
-  async #obtain(fields: Record<string, string>, signal?: AbortSignal): Promise<Tokens> {
+  /** #obtain gets tokens. Those that replace others are of no use if the user has signed out meanwhile. */
+  async #obtain(fields: Record<string, string>, replaced?: Tokens, signal?: AbortSignal): Promise<Tokens> {
     const response = await this.#post<TokenResponse>('/oauth2/token', fields, signal)
     const tokens: Tokens = {
       accessToken: response.access_token,
@@ -205,6 +207,7 @@ export class Auth implements Credentials {
       scopes: (response.scope ?? '').split(' ').filter(Boolean) as Scope[],
     }
     if (response.refresh_token) tokens.refreshToken = response.refresh_token
+    if (replaced && this.#tokens !== replaced) throw new SignInError('The user has signed out.', { code: 'signed_out' })
     this.#tokens = tokens
     await this.#settings.onTokens?.(tokens)
     return tokens
@@ -215,7 +218,8 @@ export class Auth implements Credentials {
     const body = new URLSearchParams({ client_id: clientId, ...(clientSecret && { client_secret: clientSecret }), ...fields })
     const deadline = new Deadline(timeout, signal)
     try {
-      const response = await this.#settings.fetch(baseUrl + path, { method: 'POST', body, signal: deadline.signal })
+      const response = await this.#settings.fetch(baseUrl + path, { method: 'POST', body, signal: deadline.signal, redirect: 'manual' })
+      refuseRedirect(response)
       if (!response.ok) throw await errorOf(response)
       const text = await response.text() // empty after a revocation
       return (text ? JSON.parse(text) : undefined) as Data
@@ -225,4 +229,8 @@ export class Auth implements Credentials {
       deadline.end()
     }
   }
+}
+
+function appFields(scopes: Scope[] | undefined): Record<string, string> {
+  return { grant_type: 'client_credentials', ...(scopes?.length && { scope: scopes.join(' ') }) }
 }

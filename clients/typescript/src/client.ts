@@ -17,7 +17,7 @@ export interface ModeratoOptions {
    * stops working, so a program that is to stay signed in must store them here.
    */
   onTokens?: (tokens: Tokens) => void | Promise<void>
-  /** How long an attempt of a call may take, in milliseconds; 10000 by default. */
+  /** How long an attempt of a call may take, in milliseconds; 20000 by default, longer than a server takes. */
   timeout?: number
   /** How often a call is repeated after a transient failure; 2 by default. */
   retries?: number
@@ -43,7 +43,7 @@ export class Moderato extends Resources {
     const settings = {
       ...options,
       baseUrl: options.baseUrl.replace(/\/+$/, ''),
-      timeout: options.timeout ?? 10_000,
+      timeout: options.timeout ?? 20_000,
       retries: options.retries ?? 2,
       fetch: options.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request)),
     }

@@ -98,6 +98,17 @@ interface ErrorBody {
   error_description?: string
 }
 
+/**
+ * refuseRedirect throws if a response is a redirect. The client follows none, because that
+ * would send the token to another address, or a change as a GET.
+ */
+export function refuseRedirect(response: Response): void {
+  if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status >= 400)) return
+  const address = response.headers.get('location') ?? 'another address'
+  throw new ModeratoError(`The server redirects to ${address}: give the client the address of the API as baseUrl.`,
+    { code: 'REDIRECTED', status: response.status || undefined })
+}
+
 /** errorOf returns the error of a response. */
 export async function errorOf(response: Response): Promise<ModeratoError> {
   const body = await bodyOf(response)

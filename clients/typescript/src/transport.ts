@@ -1,5 +1,5 @@
 import { Deadline } from './deadline.js'
-import { errorOf, ModeratoError } from './errors.js'
+import { errorOf, ModeratoError, refuseRedirect } from './errors.js'
 import { retryDelay, sleep } from './retry.js'
 import { randomUUID } from './webcrypto.js'
 
@@ -97,16 +97,19 @@ export class Transport {
   async #send(call: Call, token: string | undefined, deadline: Deadline, extra: Record<string, string>): Promise<Response> {
     const headers: Record<string, string> = { 'client-id': this.settings.clientId, ...extra }
     if (token) headers.authorization = `Bearer ${token}`
-    const init: RequestInit = { method: call.method, headers, signal: deadline.signal }
+    const init: RequestInit = { method: call.method, headers, signal: deadline.signal, redirect: 'manual' }
     if (call.body) {
       headers['content-type'] = 'application/json'
       init.body = JSON.stringify(call.body)
     }
+    let response: Response
     try {
-      return await this.settings.fetch(urlOf(this.settings.baseUrl, call.path, call.query), init)
+      response = await this.settings.fetch(urlOf(this.settings.baseUrl, call.path, call.query), init)
     } catch (error) {
       throw deadline.failure(error)
     }
+    refuseRedirect(response)
+    return response
   }
 }
 
