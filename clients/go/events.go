@@ -38,12 +38,13 @@ func (c *Client) WatchEvents(ctx context.Context, request *moderatov1.WatchEvent
 		w := &watcher{client: c, request: proto.CloneOf(request), yield: yield, wait: backoff.ExponentialBackOff{
 			InitialInterval: minReconnectWait, MaxInterval: maxReconnectWait, Multiplier: 2, RandomizationFactor: 0.5,
 		}}
-		for {
+		for wasOpen := false; ; {
 			received, err := w.watch(ctx)
+			wasOpen = wasOpen || received
 			if errors.Is(err, errStopped) {
 				return
 			}
-			if ctx.Err() == nil && isTransient(err, received) {
+			if ctx.Err() == nil && isTransient(err, received, wasOpen) {
 				err = w.pause(ctx, received, err)
 			}
 			if ctx.Err() != nil {
@@ -106,13 +107,16 @@ func (w *watcher) pause(ctx context.Context, received bool, err error) error {
 
 // isTransient reports whether a stream that ended with an error can be opened again. A
 // stream that was open may also end because its token expired, or with an error of
-// something between the client and the server.
-func isTransient(err error, wasOpen bool) bool {
+// something between the client and the server. If an earlier one was open, the server may
+// not have noticed that it broke, and so count it.
+func isTransient(err error, wasOpen, wasEverOpen bool) bool {
 	switch ReasonOf(err) {
 	case moderatov1.Reason_REASON_WATCHER_TOO_SLOW, moderatov1.Reason_REASON_RATE_LIMITED, moderatov1.Reason_REASON_DEADLINE_EXCEEDED:
 		return true
 	case moderatov1.Reason_REASON_TOKEN_EXPIRED:
 		return wasOpen
+	case moderatov1.Reason_REASON_STREAM_LIMIT_REACHED:
+		return wasEverOpen
 	}
 	switch code := status.Code(err); {
 	case errors.Is(err, io.EOF):

@@ -82,6 +82,8 @@ func (d *document) authorize() object {
 			}},
 			{"400", page("The client or its redirect URI is not known.")},
 			{"429", page("Too many sign-ins from this network.", "Retry-After")},
+			d.headersTooLarge(),
+			{"500", page("An internal error.")},
 			{"503", page("The server has no sign-in page, or is not available.", "Retry-After")},
 		}},
 	}
@@ -117,11 +119,17 @@ func (d *document) form(f form) object {
 			{"400", failed("The request is not valid; `error` says why.", "invalid_grant", "the code is not valid")},
 			{"401", failed("`invalid_client`: the client's id or secret is wrong.", "invalid_client", "the client credentials are not valid", "WWW-Authenticate")},
 			{"429", failed("Too many requests.", "temporarily_unavailable", "Too many requests for this client and user. Wait for the time in Retry-After.", "Retry-After")},
+			d.headersTooLarge(),
 			{"500", failed("An internal error.", "server_error", "An internal error occurred. If it persists, report it with the request id.")},
 			{"503", failed("The server is not available.", "temporarily_unavailable", "The service is unavailable at the moment. Try again shortly.", "Retry-After")},
 			{"504", failed("The request took too long.", "temporarily_unavailable", "The request took too long. A change may or may not have happened: repeat it, or read the state.")},
 		}},
 	}
+}
+
+// headersTooLarge is the response to a request that is refused before its path is looked at.
+func (d *document) headersTooLarge() member {
+	return d.errorResponses([]reason{moderatov1.Reason_REASON_HEADERS_TOO_LARGE}, authz.Rule{})[0]
 }
 
 // jsonResponse returns a response with JSON.

@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"net/http"
 	"os"
 	"testing"
 
@@ -34,6 +35,23 @@ func TestEmbeddedDocuments(t *testing.T) {
 		}
 		if string(embedded()) != string(want) {
 			t.Errorf("%s.gz is not %s: run make gen", path, path)
+		}
+	}
+}
+
+// TestEveryOperationRefusesLongHeaders checks that the response to a header section that is too
+// long is documented everywhere: the server sends it before it looks at the path.
+func TestEveryOperationRefusesLongHeaders(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(openapi.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.Responses.Status(http.StatusRequestHeaderFieldsTooLarge) == nil {
+				t.Errorf("%s %s has no response 431", method, path)
+			}
 		}
 	}
 }
