@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -192,14 +193,19 @@ func (w *workplace) run(t *testing.T, text string) string {
 	return string(out)
 }
 
-// TestDocumentedTargetsExist looks for the targets of make that the documents name.
+// TestDocumentedTargetsExist looks for the targets of make that the documents name. The blocks
+// have no other commands. CI runs the targets of README.md.
 func TestDocumentedTargetsExist(t *testing.T) {
 	makefile, found := doctest.Read(t, "Makefile"), 0
-	for name := range documented() {
-		for _, m := range regexp.MustCompile(`(?m)^make ([\w-]+)`).FindAllStringSubmatch(block(t, name), -1) {
-			found++
-			if !strings.Contains(makefile, "\n"+m[1]+":") {
-				t.Errorf("%s runs make %s, which the Makefile does not have", name, m[1])
+	run := reflect.ValueOf(TestDocumentedTargetsExist).Pointer()
+	for name, test := range documented() {
+		if reflect.ValueOf(test).Pointer() != run {
+			continue
+		}
+		for line := range strings.Lines(block(t, name)) {
+			m := regexp.MustCompile(`^make ([\w-]+)`).FindStringSubmatch(line)
+			if found++; m == nil || !strings.Contains(makefile, "\n"+m[1]+":") {
+				t.Errorf("%s: %q is no target of the Makefile", name, strings.TrimSpace(line))
 			}
 		}
 	}
