@@ -24,7 +24,7 @@ type IdempotencyKey struct {
 	UserID *uid.ID `json:"user_id,omitempty"`
 	// The HMAC-SHA-256 of the request, under a secret that is derived like the id.
 	Request digest.SHA256 `json:"request,omitempty"`
-	// The response, encrypted with a secret that is derived like the id. Empty while the change is in progress.
+	// The response, encrypted with a secret that is derived like the id. One byte if the change was begun and its response is still to come.
 	Response []byte `json:"response,omitempty"`
 	// When the change was requested.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`

@@ -19,7 +19,7 @@ func (IdempotencyKey) Fields() []ent.Field {
 		optionalUUID("user_id", "The user for whom the caller acted; null if there was none."),
 		requiredDigest("request", "The HMAC-SHA-256 of the request, under a secret that is derived like the id."),
 		field.Bytes("response").SchemaType(map[string]string{dialect.MySQL: "mediumblob", dialect.SQLite: "blob"}).
-			Comment("The response, encrypted with a secret that is derived like the id. Empty while the change is in progress."),
+			Comment("The response, encrypted with a secret that is derived like the id. One byte if the change was begun and its response is still to come."),
 		timestamp("created_at", "When the change was requested."),
 	}
 }

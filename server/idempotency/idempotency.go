@@ -5,6 +5,7 @@
 package idempotency
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"errors"
@@ -83,6 +84,11 @@ func (k *Keys) Once(ctx context.Context, method string, sent []string, request p
 	if isKnown || errors.Is(err, errReplayed) {
 		return c.replay, true, nil
 	}
+	if err == nil && c.replay != nil {
+		// After a COMMIT with an unknown outcome, the response was found in the database. It is
+		// that of a concurrent call with the key, if this one's COMMIT had failed.
+		return c.replay, false, nil
+	}
 	return response, false, err
 }
 
@@ -122,8 +128,13 @@ func HasBegun(ctx context.Context) bool {
 // recording is the store.Hook of a Recording context.
 type recording struct{ *call }
 
+// begun is stored instead of a response by a Recording transaction. It is no sealed response.
+var begun = []byte{0}
+
 // End implements store.Hook.
-func (recording) End(context.Context, *ent.Tx) error { return nil }
+func (r recording) End(ctx context.Context, tx *ent.Tx) error {
+	return tx.IdempotencyKey.Update().Where(idempotencykey.ID(r.id)).SetResponse(begun).Exec(ctx)
+}
 
 // call is a call with an idempotency key. It is the store.Hook of its transaction.
 type call struct {
@@ -136,7 +147,7 @@ type call struct {
 	// now is the time of the call, by the database's clock.
 	now     instant.Instant
 	respond func() proto.Message
-	// hasBegun is true if the row exists without a response: see Recording.
+	// hasBegun is true if the row has begun instead of a response: see Recording.
 	hasBegun bool
 	// hasEnded is true if a transaction of the call got as far as its commit.
 	hasEnded bool
@@ -191,7 +202,7 @@ func (c *call) find(row stored) (isKnown bool, err error) {
 	if !hmac.Equal(row.request, c.request[:]) {
 		return false, apierr.New(moderatov1.Reason_REASON_IDEMPOTENCY_KEY_REUSED)
 	}
-	if c.hasBegun = len(row.response) == 0; c.hasBegun {
+	if c.hasBegun = bytes.Equal(row.response, begun); c.hasBegun {
 		return false, nil
 	}
 	response, err := c.open(row.response, c.request)
