@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/mute"
+	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/vote"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -41,7 +42,7 @@ func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now inst
 	if err := users.Lock(ctx, s, tx, id); err != nil {
 		return nil, err
 	}
-	if err := removeChannel(ctx, s, tx, id); err != nil {
+	if err := removeChannel(ctx, s, tx, id, now); err != nil {
 		return nil, err
 	}
 	u, err := users.Get(ctx, tx.User, id)
@@ -89,7 +90,7 @@ func OfChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now i
 	if err != nil || !exists {
 		return err
 	}
-	if err := removeChannel(ctx, s, tx, id); err != nil {
+	if err := removeChannel(ctx, s, tx, id, now); err != nil {
 		return err
 	}
 	_, err = plan(ctx, tx, id, false, now)
@@ -98,11 +99,16 @@ func OfChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now i
 
 // removeChannel removes the channel's own row. Without that row the channel does not exist
 // for any caller, and nothing can change it.
-func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
+func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now instant.Instant) error {
 	row, err := change.LockRow(ctx, s, tx, id)
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	// Nobody can complete a sweep of a deleted channel.
+	err = tx.Sweep.Update().Where(sweep.ChannelID(id)).ClearDueAt().ClearAfterglowUntil().SetRemoveAt(now).Exec(ctx)
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,9 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 	// Whatever goes wrong from here on, the sweep is recorded and any server completes it.
 	_ = completeSweep(bounded, s.Store, r.channelID, r.id)
 	row, err := s.Store.Read.Sweep.Get(ctx, r.id)
+	if ent.IsNotFound(err) { // the channel was deleted meanwhile
+		return nil, apierr.New(moderatov1.Reason_REASON_SWEEP_NOT_FOUND)
+	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
@@ -105,8 +108,7 @@ func commitResponse(row *ent.Sweep) *moderatov1.CommitSweepResponse {
 }
 
 // recordSweep records that a sweep is being committed, and its batch. It changes nothing if
-// an earlier attempt, or an earlier
-// call with the same idempotency key, has recorded it.
+// an earlier attempt, or an earlier call with the same idempotency key, has recorded it.
 func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error {
 	row, err := c.Tx.Sweep.Query().Where(entsweep.ID(r.id), entsweep.ChannelID(c.ChannelID)).Only(ctx)
 	switch {

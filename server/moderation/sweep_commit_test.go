@@ -126,6 +126,7 @@ func TestSweepIsCompletedByAnotherServer(t *testing.T) {
 			if r.GetStatus() != "IN_PROGRESS" || int(r.GetCounts().GetBanned()) != 1000*passed {
 				t.Errorf("stopped after %d transactions: %v", passed, r)
 			}
+			d.wantSound()
 			if err := d.setModerator(servertest.Moderator, false); err != nil {
 				t.Fatal(err)
 			}
@@ -339,6 +340,47 @@ func TestUndoEndsASweep(t *testing.T) {
 		d.wantChunks(0)
 		if err := d.post(late, "free sub"); err != nil {
 			t.Errorf("the afterglow continued after the undo: %v", err)
+		}
+	})
+}
+
+// TestDeletedChannelHasNoDueSweep deletes a channel while a sweep is in progress.
+func TestDeletedChannelHasNoDueSweep(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		d.raid(1, "free sub")
+		r := d.mustCommit(d.mustPreview().GetSweepToken(), glowing(600))
+		d.interrupt(r.GetBatchId(), d.raid(1, "hello")...)
+		_, err := d.Directory.DeleteChannel(d.AsService(t).Context(), &platformv1.DeleteChannelRequest{ChannelId: servertest.Owner.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Store.Clock.Advance(time.Minute)
+		if due := d.Store.Read.Sweep.Query().Where(entsweep.Or(entsweep.DueAtNotNil(), entsweep.AfterglowUntilNotNil())).CountX(t.Context()); due != 0 {
+			t.Error("the sweep of the deleted channel is to be completed, or has an afterglow")
+		}
+		if _, err := d.completer().RemoveOld(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.wantChunks(0)
+	})
+}
+
+// TestFailedSweepIsPostponed completes a sweep that cannot be completed: its batch is missing.
+func TestFailedSweepIsPostponed(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		d.raid(1, "free sub")
+		r := d.mustCommit(d.mustPreview().GetSweepToken(), func(r *moderatov1.CommitSweepRequest) { r.DurationSeconds = new(int64(600)) })
+		d.interrupt(r.GetBatchId(), d.raid(1, "hello")...)
+		d.write(func(tx *ent.Tx) error {
+			return tx.BanBatch.DeleteOneID(uid.MustParse(r.GetBatchId())).Exec(context.Background())
+		})
+		d.Store.Clock.Freeze(start.Add(time.Minute))
+		if err := d.completer().Complete(t.Context()); err == nil {
+			t.Error("got no error")
+		}
+		if row := d.Store.Read.Sweep.Query().Where(entsweep.DueAtNotNil()).OnlyX(t.Context()); *row.DueAt <= start.Add(time.Minute) {
+			t.Errorf("the sweep is due at %v, and goes before others again", *row.DueAt)
 		}
 	})
 }

@@ -145,10 +145,21 @@ func (w *SweepCompleter) Complete(ctx context.Context) error {
 	var failed error
 	for _, row := range due {
 		if err := completeSweep(ctx, w.Store, row.ChannelID, row.ID); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("complete a sweep of channel %s: %w", row.ChannelID, err))
+			failed = errors.Join(failed, fmt.Errorf("complete a sweep of channel %s: %w", row.ChannelID, err), w.postpone(ctx, row))
 		}
 	}
 	return failed
+}
+
+// postpone lets other sweeps go before one that could not be completed.
+func (w *SweepCompleter) postpone(ctx context.Context, row *ent.Sweep) error {
+	return w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := w.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return tx.Sweep.Update().Where(entsweep.ID(row.ID), entsweep.DueAtLTE(now)).SetDueAt(now.Add(continueAfter)).Exec(ctx)
+	})
 }
 
 // RemoveOld removes old sweeps with the users whom they were to ban. It reports whether
