@@ -42,7 +42,7 @@ type Sweep struct {
 	ClientID string `json:"client_id,omitempty"`
 	// Why the users are banned; may be empty.
 	Reason string `json:"reason,omitempty"`
-	// When the bans end, exclusive; null if they last until they are removed.
+	// When a ban that is made at the commit ends, exclusive; a later ban lasts as long from its beginning. Null if bans last until they are removed.
 	BansExpireAt *instant.Instant `json:"bans_expire_at,omitempty"`
 	// Until when posts that match are refused; null if they are not.
 	AfterglowUntil *instant.Instant `json:"afterglow_until,omitempty"`

@@ -26,7 +26,7 @@ func (Sweep) Fields() []ent.Field {
 		optionalUUID("moderator_id", "The user who committed it; null until then."),
 		emptyText("client_id", 64, "The client with which it was committed; empty until then."),
 		emptyText("reason", 500, "Why the users are banned; may be empty."),
-		optionalTimestamp("bans_expire_at", "When the bans end, exclusive; null if they last until they are removed."),
+		optionalTimestamp("bans_expire_at", "When a ban that is made at the commit ends, exclusive; a later ban lasts as long from its beginning. Null if bans last until they are removed."),
 		optionalTimestamp("afterglow_until", "Until when posts that match are refused; null if they are not."),
 		field.Int("banned_count").Default(0).Comment("How many users it banned so far, without the afterglow."),
 		field.Int("already_banned_count").Default(0).Comment("How many users had been banned when it came to them."),

@@ -31,8 +31,9 @@ type Service struct {
 // Guard refuses messages for what they say.
 type Guard interface {
 	// Refuse returns an error if the sender, whose standing was just read, may not post a
-	// message.
-	Refuse(ctx context.Context, st *Standing, m Message) error
+	// message. It may ban the sender, in a transaction in which it asks for the admission of
+	// the caller.
+	Refuse(ctx context.Context, st *Standing, m Message, admission Admission) error
 }
 
 // PostMessage stores a message of a user who is allowed to post.
@@ -72,7 +73,7 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m 
 		err = refuseSilenced(st)
 	}
 	if err == nil && guard != nil {
-		err = guard.Refuse(ctx, st, m)
+		err = guard.Refuse(ctx, st, m, admission)
 	}
 	if err != nil {
 		return err

@@ -2,12 +2,13 @@ package moderation
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	entsweep "github.com/moderato-live/moderato/ent/sweep"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
@@ -24,8 +25,11 @@ const (
 	// afterglowInterval is how often a server reads the afterglows that other servers
 	// began.
 	afterglowInterval = 500 * time.Millisecond
-	// maxAfterglows is how many afterglows a server handles, the latest to end first.
-	maxAfterglows = 1000
+	// maxAfterglows is how many afterglows a server handles, the latest to end first, and
+	// maxChannelAfterglows how many of them a channel has, so that nobody uses up those of
+	// others.
+	maxAfterglows        = 10_000
+	maxChannelAfterglows = 20
 )
 
 // Afterglows refuses the posts that match a sweep that was committed recently, and bans
@@ -34,7 +38,8 @@ const (
 type Afterglows struct {
 	Store *store.Store
 
-	index atomic.Pointer[map[uid.ID][]*afterglow] // by channel
+	index      atomic.Pointer[map[uid.ID][]*afterglow] // by channel
+	refreshing sync.Mutex
 }
 
 // afterglow is the time after a sweep. The index may be out of date, so the sweep's row
@@ -51,13 +56,11 @@ func (a *Afterglows) Job() jobs.Job {
 	return jobs.Job{Name: "read the afterglows of sweeps", Interval: afterglowInterval, Run: jobs.All(a.Refresh)}
 }
 
-// Refresh reads the afterglows.
+// Refresh reads the afterglows. It leaves out one that it cannot use, and returns an error.
 func (a *Afterglows) Refresh(ctx context.Context) error {
-	now, err := a.Store.Clock.Now(ctx, a.Store.Read)
-	if err != nil {
-		return err
-	}
-	rows, err := a.Store.Read.Sweep.Query().Where(entsweep.AfterglowUntilGT(now)).Order(ent.Desc(entsweep.FieldAfterglowUntil)).Limit(maxAfterglows).All(ctx)
+	a.refreshing.Lock()
+	defer a.refreshing.Unlock()
+	rows, err := a.read(ctx)
 	if err != nil {
 		return fmt.Errorf("read afterglows: %w", err)
 	}
@@ -73,18 +76,37 @@ func (a *Afterglows) Refresh(ctx context.Context) error {
 	for _, row := range rows {
 		g := known[row.ID]
 		if g == nil {
-			if g, err = newAfterglow(row); err != nil {
-				return err
+			var failed error
+			if g, failed = newAfterglow(row); failed != nil {
+				err = errors.Join(err, failed)
+				continue
 			}
 		}
 		index[row.ChannelID] = append(index[row.ChannelID], g)
 	}
 	a.index.Store(&index)
-	return nil
+	return err
+}
+
+// read returns the sweeps of the afterglows to handle.
+func (a *Afterglows) read(ctx context.Context) (rows []*ent.Sweep, err error) {
+	now, err := a.Store.Clock.Now(ctx, a.Store.Read)
+	if err != nil {
+		return nil, err
+	}
+	err = store.QueryEach(ctx, a.Store.Read, `SELECT id, channel_id, phrase, pattern, exempt_subscribers, exempt_follow_age, afterglow_until
+			FROM (SELECT s.*, ROW_NUMBER() OVER (PARTITION BY channel_id ORDER BY afterglow_until DESC, id) AS place FROM sweeps s WHERE afterglow_until > ?) g
+			WHERE place <= ? ORDER BY afterglow_until DESC LIMIT ?`, []any{now, maxChannelAfterglows, maxAfterglows},
+		func(scan func(...any) error) error {
+			row := &ent.Sweep{}
+			rows = append(rows, row)
+			return scan(&row.ID, &row.ChannelID, &row.Phrase, &row.Pattern, &row.ExemptSubscribers, &row.ExemptFollowAge, &row.AfterglowUntil)
+		})
+	return rows, err
 }
 
 func newAfterglow(row *ent.Sweep) (*afterglow, error) {
-	g := &afterglow{sweepID: row.ID, until: *row.AfterglowUntil, conditions: conditionsOf(row)}
+	g := &afterglow{sweepID: row.ID, until: *row.AfterglowUntil, conditions: exemptionsOf(row)}
 	var err error
 	if row.Phrase != "" {
 		g.matcher, err = textmatch.Phrase(row.Phrase)
@@ -97,8 +119,8 @@ func newAfterglow(row *ent.Sweep) (*afterglow, error) {
 	return g, nil
 }
 
-// conditionsOf returns the exemptions of a sweep.
-func conditionsOf(row *ent.Sweep) conditions {
+// exemptionsOf returns the exemptions of a sweep.
+func exemptionsOf(row *ent.Sweep) conditions {
 	return conditions{
 		channelID: row.ChannelID, exemptSubscribers: row.ExemptSubscribers,
 		exemptFollowAge: time.Duration(row.ExemptFollowAge) * time.Millisecond,
@@ -106,7 +128,7 @@ func conditionsOf(row *ent.Sweep) conditions {
 }
 
 // Refuse returns USER_BANNED, and bans the sender, if an afterglow forbids a message.
-func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message) error {
+func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message, admission chat.Admission) error {
 	index := a.index.Load()
 	if index == nil || len(*index) == 0 {
 		return nil
@@ -115,7 +137,15 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 		if st.Now >= g.until || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG || !g.matcher.Match(m.Text) {
 			continue
 		}
-		banned, err := a.join(ctx, g, m)
+		// Most senders who match are exempt, so they do not wait for the channel's lock.
+		isExempt, err := a.isExempt(ctx, a.Store.Read, &g.conditions, m.UserID, st.Now)
+		if err != nil {
+			return a.Store.Classify(err)
+		}
+		if isExempt {
+			continue
+		}
+		banned, err := a.join(ctx, g, m, admission)
 		if err != nil {
 			return err
 		}
@@ -126,12 +156,25 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 	return nil
 }
 
+// isExempt reports whether a user is exempt from a sweep, or does not exist.
+func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, of *conditions, userID uid.ID, now instant.Instant) (bool, error) {
+	states, err := readStates(ctx, a.Store, q, of, now, []uid.ID{userID})
+	if err != nil {
+		return false, err
+	}
+	state := states[userID]
+	return state == nil || of.exemption(state, now) != nil, nil
+}
+
 // join bans the sender of a message as part of the sweep's batch, and reports whether the
 // sender is banned. A sender who is exempt is not.
-func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message) (banned bool, err error) {
+func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message, admission chat.Admission) (banned bool, err error) {
 	plain := context.WithValue(ctx, store.HookKey{}, nil) // the refused call stores no response
 	err = change.ApplyUnattended(plain, a.Store, m.ChannelID, func(ctx context.Context, c *change.Change) error {
 		banned = false
+		if err := admission.In(ctx, c.Tx); err != nil {
+			return err
+		}
 		row, err := c.Tx.Sweep.Get(ctx, g.sweepID)
 		if ent.IsNotFound(err) || (err == nil && (row.AfterglowUntil == nil || c.Now >= *row.AfterglowUntil)) {
 			return nil
@@ -139,14 +182,10 @@ func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message) (ba
 		if err != nil {
 			return err
 		}
-		exemptions := conditionsOf(row)
-		states, err := readStates(ctx, a.Store, c.Tx, &exemptions, c.Now, []uid.ID{m.UserID})
-		if err != nil {
+		exemptions := exemptionsOf(row)
+		isExempt, err := a.isExempt(ctx, c.Tx, &exemptions, m.UserID, c.Now)
+		if err != nil || isExempt {
 			return err
-		}
-		state := states[m.UserID]
-		if state == nil || exemptions.exemption(state, c.Now) != nil {
-			return nil
 		}
 		banned = true
 		_, err = joinBatch(ctx, c, row, []uid.ID{m.UserID})

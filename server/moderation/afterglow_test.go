@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -101,4 +102,70 @@ func TestAfterglowOnAnotherServer(t *testing.T) {
 		// The other server may not know of the undo yet, but the database does.
 		wantReason(t, other.post(users[1], "free sub"), "OK")
 	})
+}
+
+// TestExemptPostsDoNotWaitForTheChannel posts as a user who is exempt from an afterglow while
+// another transaction holds the channel.
+func TestExemptPostsDoNotWaitForTheChannel(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		s := servertest.Start(t, servertest.Config(url))
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		follower := servertest.AddUsers(t, d.Store, 1)[0]
+		d.follow(follower, 8*24*time.Hour)
+		d.raid(1, "free sub")
+		d.mustCommit(d.mustPreview().GetSweepToken(), glowing(600))
+		release := d.holdChannel(t)
+		posted := make(chan error, 1)
+		go func() { posted <- d.post(follower, "free sub") }()
+		select {
+		case err := <-posted:
+			wantReason(t, err, "OK")
+		case <-time.After(5 * time.Second):
+			t.Error("the post waits for the channel")
+			release()
+			<-posted
+		}
+	})
+}
+
+// TestAfterglowNeedsTheCallersToken posts a message that an afterglow forbids, with a token that
+// was revoked and that the server may still have in its memory. The sender is not banned.
+func TestAfterglowNeedsTheCallersToken(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		first, second := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
+		first.Load(t, servertest.World()...)
+		d := newDrive(t, first)
+		d.raid(1, "free sub")
+		d.mustCommit(d.mustPreview().GetSweepToken(), glowing(600))
+		viewer := d.As(t, servertest.Viewer)
+		d.REST(t, viewer, "GET", "/v1/users/profile", "")
+		if _, err := second.Access.RevokeToken(second.AsService(t).Context(), &platformv1.RevokeTokenRequest{Token: viewer.Token}); err != nil {
+			t.Fatal(err)
+		}
+		if r := d.REST(t, viewer, "POST", "/v1/chats/messages", channelBody(`"message":"free sub"`)); r.Status != 401 || d.standing(servertest.Viewer).GetIsBanned() {
+			t.Errorf("got %d %s, and the sender is banned: %t", r.Status, r.Body, d.standing(servertest.Viewer).GetIsBanned())
+		}
+	})
+}
+
+// TestAfterglowsOfChannelAreLimited begins more afterglows in a channel than a server handles.
+// The one that ends first has no effect.
+func TestAfterglowsOfChannelAreLimited(t *testing.T) {
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	s.Load(t, servertest.World()...)
+	d := newDrive(t, s)
+	const limit = 20
+	phrase := func(i int) string { return "offer " + string(rune('a'+i)) }
+	for i := range limit + 1 {
+		token := d.mustPreview(func(r *moderatov1.PreviewSweepRequest) { r.Phrase = new(phrase(i)) }).GetSweepToken()
+		d.mustCommit(token, glowing(int64(500+i)))
+	}
+	for i, user := range servertest.AddUsers(t, d.Store, limit+1) {
+		want := "USER_BANNED"
+		if i == 0 {
+			want = "OK"
+		}
+		wantReason(t, d.post(user, phrase(i)), want)
+	}
 }

@@ -205,7 +205,7 @@ class BanBatch:
     """Why the users are banned; null if no reason was given."""
 
     expires_at: Optional[datetime]
-    """When the bans expire or expired: UTC, milliseconds; null if they last until they are removed."""
+    """When the bans that were made at created_at expire or expired: UTC, milliseconds. A sweep also makes bans later, which last as long. It is null if bans last until they are removed."""
 
     banned_count: int
     """How many users the batch banned."""

@@ -841,7 +841,7 @@ export interface components {
             reason: string | null;
             /**
              * Format: date-time
-             * @description When the bans expire or expired: UTC, milliseconds; null if they last until they are removed.
+             * @description When the bans that were made at created_at expire or expired: UTC, milliseconds. A sweep also makes bans later, which last as long. It is null if bans last until they are removed.
              */
             expiresAt: string | null;
             /**

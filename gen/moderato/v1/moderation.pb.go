@@ -1601,8 +1601,8 @@ type BanBatch struct {
 	BannedBy *BannedBy `protobuf:"bytes,3,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
 	// Why the users are banned; null if no reason was given.
 	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
-	// When the bans expire or expired: UTC, milliseconds; null if they last until they are
-	// removed.
+	// When the bans that were made at created_at expire or expired: UTC, milliseconds. A sweep
+	// also makes bans later, which last as long. It is null if bans last until they are removed.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// How many users the batch banned.
 	BannedCount int32 `protobuf:"varint,6,opt,name=banned_count,json=bannedCount" json:"banned_count,omitempty"`
