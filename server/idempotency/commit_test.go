@@ -1,6 +1,8 @@
 package idempotency_test
 
 import (
+	"database/sql/driver"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +62,36 @@ func TestLostCommit(t *testing.T) {
 		}
 		if n := count(t, s, "events WHERE type = 'channel.mute'"); n != 5 {
 			t.Errorf("%d mutes were announced, want 5", n)
+		}
+	})
+}
+
+// TestRepeatThatOvertakesALostCommit loses a COMMIT that never happened, and repeats the call
+// through another server before the first one tries again. Both responses are that of the
+// change that was made.
+func TestRepeatThatOvertakesALostCommit(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		cutter, gate := &storetest.Cutter{}, &storetest.Gate{}
+		config := servertest.Config(url)
+		config.DBLayer = func(c driver.Connector) driver.Connector { return gate.Layer()(cutter.Layer(c)) }
+		s, other := servertest.Start(t, config), servertest.Start(t, servertest.Config(url))
+		s.Load(t, servertest.World()...)
+		c := changeOf(t, s.AsService(t), platformv1.AccessService_IssueToken_FullMethodName, &platformv1.IssueTokenRequest{
+			Kind: platformv1.TokenKind_TOKEN_KIND_APP, ClientId: servertest.Dashboard,
+		})
+		cutter.CutNext("server/authn.Issue", storetest.BeforeCommit)
+		var repeat answer
+		gate.Fail(func(query string) (int, error) {
+			if cutter.Made() == 1 && repeat.message == nil && strings.Contains(query, "FROM idempotency_keys") {
+				repeat = c.overGRPC(t, other)
+			}
+			return 0, nil
+		})
+		first := c.overGRPC(t, s)
+		wantAnswer(t, "the repeat", repeat, "OK", false)
+		wantAnswer(t, "the first call", first, "OK", false)
+		if diff := cmp.Diff(repeat.message, first.message, protocmp.Transform()); diff != "" {
+			t.Errorf("the first call returns what was not stored (-repeat +first):\n%s", diff)
 		}
 	})
 }
