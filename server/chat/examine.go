@@ -18,8 +18,8 @@ type Examined struct {
 	Generation int64
 }
 
-// Examine returns the messages of a channel that follow a Place, oldest first, without those
-// that were deleted alone. It does not check that the others are visible.
+// Examine returns the messages of a channel that follow a Place, oldest first. It also returns
+// deleted messages: Generation tells which are visible.
 func Examine(ctx context.Context, s *store.Store, channelID uid.ID, after Place, limit int) ([]Examined, error) {
 	page := make([]Examined, 0, limit)
 	later, args := s.Above("m.sent_at", "m.id", after.SentAt, after.ID)

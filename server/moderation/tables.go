@@ -8,6 +8,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/domain"
@@ -95,6 +96,7 @@ var Tables = []domain.Table{
 		Users: []domain.UserColumn{
 			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
 		},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 		Checks: []domain.Check{{
 			Name:  "mutes that have lapsed are announced",
 			Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a mute that lapsed at ', expires_at) FROM mutes WHERE expires_at < ?`,
@@ -130,7 +132,8 @@ func eraseSwept(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int
 		return 0, err
 	}
 	others := slices.DeleteFunc(splitIDs(joined), func(other uid.ID) bool { return other == id })
-	return domain.EraseBatch, tx.SweepChunk.UpdateOneID(rowID).SetUserIds(joinIDs(others)).Exec(ctx)
+	// Unless another eraser or the sweep has changed the row; then it is looked at again.
+	return domain.EraseBatch, tx.SweepChunk.Update().Where(sweepchunk.ID(rowID), sweepchunk.UserIds(joined)).SetUserIds(joinIDs(others)).Exec(ctx)
 }
 
 // keptSince returns the time since which the events of a ban must still exist.

@@ -77,7 +77,7 @@ func TestUndoRestoresNothingOfADeletedUser(t *testing.T) {
 	})
 }
 
-// TestBanExpiresDuringUndo posts a message after a timed ban of a batch expired, and then
+// TestUndoAfterTheBansExpired posts a message after a timed ban of a batch expired, and then
 // undoes the batch: the new message stays, and the old ones do not return.
 func TestUndoAfterTheBansExpired(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
