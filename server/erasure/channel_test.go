@@ -166,7 +166,7 @@ func TestSweepersSkipDeletedChannel(t *testing.T) {
 		defer cancel()
 		for range 2 {
 			s.must(nil, (&audience.Sweeper{Store: s.Store}).Sweep(ctx))
-			s.must(nil, (&moderation.Sweeper{Store: s.Store}).SweepMutes(ctx))
+			s.must(nil, (&moderation.Expirer{Store: s.Store}).ExpireMutes(ctx))
 		}
 		if n := s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).CountX(ctx); n != many {
 			t.Errorf("%d subscriptions of the deleted channel are left, want all of them to the eraser", n)

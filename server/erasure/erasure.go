@@ -112,7 +112,7 @@ func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, n
 	if err != nil {
 		return err
 	}
-	// The sweeper must have nothing to announce in a deleted channel.
+	// The expirer of mutes must have nothing to announce in a deleted channel.
 	if _, err := tx.Mute.Delete().Where(mute.ChannelID(id)).Exec(ctx); err != nil {
 		return err
 	}

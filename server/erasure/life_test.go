@@ -207,7 +207,7 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(nil, s.ban(as.Context(), owner, s.newcomer()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
 	s.Store.Clock.Advance(moderation.MuteDuration) // it expires; the event names the moderator
-	s.must(nil, (&moderation.Sweeper{Store: s.Store}).SweepMutes(s.t.Context()))
+	s.must(nil, (&moderation.Expirer{Store: s.Store}).ExpireMutes(s.t.Context()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
 	s.must(s.Moderation.RemoveMute(as.Context(), &moderatov1.RemoveMuteRequest{ChannelId: owner.String(), MutedUserId: viewer.String()}))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
@@ -215,7 +215,7 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 		ChannelId: owner.String(), BanUserId: s.newcomer().String(), DurationSeconds: new(int64(1)),
 	}))
 	s.Store.Clock.Advance(time.Second)
-	s.must(nil, (&moderation.Sweeper{Store: s.Store}).SweepBans(s.t.Context()))
+	s.must(nil, (&moderation.Expirer{Store: s.Store}).ExpireBans(s.t.Context()))
 	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
 		ChannelId: owner.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
 	}))

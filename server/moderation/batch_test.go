@@ -73,7 +73,7 @@ func TestBatchReturnsAStatusForEachUser(t *testing.T) {
 			t.Errorf("dry run (-want +got):\n%s", diff)
 		}
 		for _, e := range d.events()[before:] {
-			if e.Type != "channel.unban" { // the sweeper may announce the lapse meanwhile
+			if e.Type != "channel.unban" { // the expirer may announce the lapse meanwhile
 				t.Errorf("the dry run emitted %s", e.Type)
 			}
 		}

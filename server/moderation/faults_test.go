@@ -108,7 +108,7 @@ func adminGet(t *testing.T, s *servertest.Server, path string) servertest.Respon
 
 func sweep(t *testing.T, d *drive) {
 	t.Helper()
-	if err := newSweeper(d).SweepMutes(context.Background()); err != nil {
+	if err := newExpirer(d).ExpireMutes(context.Background()); err != nil {
 		t.Fatal(fmt.Errorf("sweep: %w", err))
 	}
 }

@@ -122,7 +122,7 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 			return notMuted
 		case err != nil:
 			return err
-		case c.Now >= row.ExpiresAt: // the sweeper announces the end
+		case c.Now >= row.ExpiresAt: // the expirer announces the end
 			return notMuted
 		}
 		emitUnmute(c, row, user.DisplayName, byModerator)

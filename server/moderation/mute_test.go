@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-func newSweeper(d *drive) *moderation.Sweeper { return &moderation.Sweeper{Store: d.Store} }
+func newExpirer(d *drive) *moderation.Expirer { return &moderation.Expirer{Store: d.Store} }
 
 // frozen freezes the server's clock at the current time of the database.
 func frozen(t *testing.T, d *drive) instant.Instant {
@@ -108,7 +108,7 @@ func TestMuteSucceedsFromExpirationOn(t *testing.T) {
 	})
 }
 
-func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
+func TestMuteLapseIsEmittedOnceBySeveralExpirers(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -117,7 +117,7 @@ func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 		sweeps := make(chan error)
 		for range 4 {
 			go func() {
-				sweeps <- newSweeper(d).SweepMutes(context.Background())
+				sweeps <- newExpirer(d).ExpireMutes(context.Background())
 			}()
 		}
 		for range 4 {
@@ -138,10 +138,10 @@ func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 	})
 }
 
-func TestSweeperKeepsActiveMutes(t *testing.T) {
+func TestExpirerKeepsActiveMutes(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustMute(servertest.Moderator, servertest.Raider)
-		if err := newSweeper(d).SweepMutes(context.Background()); err != nil {
+		if err := newExpirer(d).ExpireMutes(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		wantReason(t, d.post(servertest.Raider, "still muted"), "USER_MUTED")
@@ -169,7 +169,7 @@ func TestFailedLapseDoesNotDelayOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Store.Clock.Freeze(now.Add(11 * time.Minute))
-		if err := newSweeper(d).SweepMutes(ctx); err == nil {
+		if err := newExpirer(d).ExpireMutes(ctx); err == nil {
 			t.Error("the failure is not reported")
 		}
 		if n := d.Store.Read.Mute.Query().Where(mute.ChannelID(servertest.Other)).CountX(ctx); n != 0 {

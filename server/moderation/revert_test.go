@@ -97,7 +97,7 @@ func TestRevertLiftsWhatTheModeratorDid(t *testing.T) {
 			t.Errorf("dry run (-want +got):\n%s", diff)
 		}
 		for _, e := range d.events()[before:] {
-			if payload(t, e)["cause"] != "expired" { // the sweeper may announce the lapse meanwhile
+			if payload(t, e)["cause"] != "expired" { // the expirer may announce the lapse meanwhile
 				t.Errorf("the dry run emitted %s", e.Type)
 			}
 		}
@@ -151,7 +151,7 @@ func TestRevertLiftsWhatTheModeratorDid(t *testing.T) {
 }
 
 // TestRevertLeavesWhatLapsed reverts in the last millisecond of a ban and a mute, in a dry run,
-// and at their end, most likely before a sweeper announces it.
+// and at their end, most likely before an expirer announces it.
 func TestRevertLeavesWhatLapsed(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)

@@ -45,8 +45,8 @@ var Tables = []domain.Table{
 		}},
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{
-				Name: "expire bans", Interval: sweepInterval,
-				Run:     jobs.All((&Sweeper{Store: env.Store}).SweepBans),
+				Name: "expire bans", Interval: expireInterval,
+				Run:     jobs.All((&Expirer{Store: env.Store}).ExpireBans),
 				Backlog: jobs.CountDue(env.Store, "bans", "expires_at", ofExistingChannel),
 			}
 		},
@@ -73,7 +73,7 @@ var Tables = []domain.Table{
 		}},
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{
-				Name: "complete sweeps", Interval: sweepInterval,
+				Name: "complete sweeps", Interval: expireInterval,
 				Run:     jobs.All((&SweepCompleter{Store: env.Store}).Complete),
 				Backlog: jobs.CountDue(env.Store, "sweeps", "due_at", "1 = 1"),
 			}
@@ -104,8 +104,8 @@ var Tables = []domain.Table{
 		}},
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{
-				Name: "expire mutes", Interval: sweepInterval,
-				Run:     jobs.All((&Sweeper{Store: env.Store}).SweepMutes),
+				Name: "expire mutes", Interval: expireInterval,
+				Run:     jobs.All((&Expirer{Store: env.Store}).ExpireMutes),
 				Backlog: jobs.CountDue(env.Store, "mutes", "expires_at", "1 = 1"),
 			}
 		},

@@ -32,8 +32,8 @@ func (d *drive) banFor(as, user uid.ID, seconds int64, reason string) *moderatov
 	return ban
 }
 
-// unswept keeps the sweepers from changing Owner's channel until the test calls release.
-func unswept(t *testing.T, d *drive) (release func()) {
+// unexpired keeps the expirers from changing Owner's channel until the test calls release.
+func unexpired(t *testing.T, d *drive) (release func()) {
 	t.Helper()
 	turn, err := d.Store.ChangeQueues.Acquire(t.Context(), servertest.Owner)
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *drive) listens() error {
 }
 
 // TestTimedBanEndsEverywhereAtItsInstant checks every read in the last millisecond of two
-// bans and at their end, while no sweeper removes them.
+// bans and at their end, while no expirer removes them.
 func TestTimedBanEndsEverywhereAtItsInstant(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
@@ -109,7 +109,7 @@ func TestTimedBanEndsEverywhereAtItsInstant(t *testing.T) {
 		if got := instant.OfProto(ban.GetTerms().GetExpiresAt()); got != end {
 			t.Errorf("the ban ends at %s, want %s", got, end)
 		}
-		release := unswept(t, d)
+		release := unexpired(t, d)
 		defer release()
 		d.Store.Clock.Freeze(end - 1)
 		for read, isBanned := range d.holds() {
@@ -147,19 +147,19 @@ func (d *drive) ends() []map[string]any {
 	return found
 }
 
-// TestLapseOfBanIsAnnouncedOnce has several sweepers, as of several servers that start after
+// TestLapseOfBanIsAnnouncedOnce has several expirers, as of several servers that start after
 // all were down, find the same lapsed ban.
 func TestLapseOfBanIsAnnouncedOnce(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
-		release := unswept(t, d)
+		release := unexpired(t, d)
 		go func() { time.Sleep(50 * time.Millisecond); release() }()
 		d.banFor(servertest.Moderator, servertest.Raider, 1, "spam")
 		d.Store.Clock.Freeze(start.Add(time.Hour))
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
-				if err := newSweeper(d).SweepBans(context.Background()); err != nil {
+				if err := newExpirer(d).ExpireBans(context.Background()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -185,7 +185,7 @@ func TestNewBanAnnouncesLapsedBanFirst(t *testing.T) {
 		if at := instant.OfProto(second.GetBannedAt()); at != start.Add(time.Second) || second.GetModeratorId() != servertest.Owner.String() {
 			t.Errorf("the second ban is %v", second)
 		}
-		if err := newSweeper(d).SweepBans(t.Context()); err != nil {
+		if err := newExpirer(d).ExpireBans(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		d.wantEvents("channel.ban", "channel.chat.clear_user_messages", "channel.unban", "channel.ban", "channel.chat.clear_user_messages")
@@ -346,7 +346,7 @@ func TestRemoveMute(t *testing.T) {
 		d.mustMute(servertest.Moderator, servertest.Raider)
 		d.Store.Clock.Freeze(start.Add(10 * time.Minute))
 		wantReason(t, d.unmute(servertest.Owner, servertest.Raider), "NOT_MUTED")
-		if err := newSweeper(d).SweepMutes(t.Context()); err != nil {
+		if err := newExpirer(d).ExpireMutes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		d.wantEvents("channel.mute", "channel.chat.clear_user_messages", "channel.unmute",
@@ -381,7 +381,7 @@ func TestTimedBanAndUnmuteSurviveLostCommit(t *testing.T) {
 		d.mustMute(servertest.Owner, servertest.Raider)
 		cutter.CutNext("change.apply", storetest.AfterCommit)
 		wantReason(t, d.unmute(servertest.Owner, servertest.Raider), "OK")
-		if err := newSweeper(d).SweepBans(t.Context()); err != nil {
+		if err := newExpirer(d).ExpireBans(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(d.ends()); n != 2 {

@@ -94,7 +94,7 @@ func TestUndoAfterTheBansExpired(t *testing.T) {
 			t.Errorf("the undo returns %v", undone)
 		}
 		d.wantVisible("after")
-		if err := newSweeper(d).SweepBans(context.Background()); err != nil {
+		if err := newExpirer(d).ExpireBans(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if ends := d.ends(); len(ends) != 1 || ends[0]["cause"] != "expired" || ends[0]["batchId"] != r.GetBatchId() {

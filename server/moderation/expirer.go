@@ -13,15 +13,15 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// sweepInterval is the interval between sweeps. It is short enough to announce a lapse
-// within a second.
-const sweepInterval = 500 * time.Millisecond
+// expireInterval is the interval between two looks for lapsed rows. It is short enough to
+// announce a lapse within a second.
+const expireInterval = 500 * time.Millisecond
 
-// Sweeper announces lapsed mutes and bans and removes their rows. The removal and the
+// Expirer announces lapsed mutes and bans and removes their rows. The removal and the
 // event are in one transaction, so every lapse is announced exactly once, even if several
-// servers sweep or a server crashes. Whether a mute or ban is in force never depends on
-// the Sweeper.
-type Sweeper struct {
+// servers look or a server crashes. Whether a mute or ban is in force never depends on
+// the Expirer.
+type Expirer struct {
 	Store *store.Store
 }
 
@@ -29,23 +29,23 @@ type Sweeper struct {
 // there is nothing to announce, and the eraser removes its bans.
 const ofExistingChannel = "EXISTS (SELECT 1 FROM channels c WHERE c.id = bans.channel_id)"
 
-// SweepMutes handles every mute that has lapsed.
-func (w *Sweeper) SweepMutes(ctx context.Context) error {
-	return w.sweep(ctx, "mutes", "1 = 1", w.expireMutes)
+// ExpireMutes handles every mute that has lapsed.
+func (e *Expirer) ExpireMutes(ctx context.Context) error {
+	return e.expireAll(ctx, "mutes", "1 = 1", e.expireMutes)
 }
 
-// SweepBans handles every ban that has lapsed.
-func (w *Sweeper) SweepBans(ctx context.Context) error {
-	return w.sweep(ctx, "bans", ofExistingChannel, w.expireBans)
+// ExpireBans handles every ban that has lapsed.
+func (e *Expirer) ExpireBans(ctx context.Context) error {
+	return e.expireAll(ctx, "bans", ofExistingChannel, e.expireBans)
 }
 
-func (w *Sweeper) sweep(ctx context.Context, table, condition string, expire jobs.Handler) error {
+func (e *Expirer) expireAll(ctx context.Context, table, condition string, expire jobs.Handler) error {
 	for {
-		now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+		now, err := e.Store.Clock.Now(ctx, e.Store.Read)
 		if err != nil {
 			return err
 		}
-		lapsed, err := jobs.FindLapsed(ctx, w.Store, table, "expires_at", condition, now)
+		lapsed, err := jobs.FindLapsed(ctx, e.Store, table, "expires_at", condition, now)
 		if err != nil {
 			return fmt.Errorf("find lapsed %s: %w", table, err)
 		}
@@ -58,8 +58,8 @@ func (w *Sweeper) sweep(ctx context.Context, table, condition string, expire job
 
 // expireMutes announces and removes the lapsed mutes of some users in a channel. It
 // returns their number.
-func (w *Sweeper) expireMutes(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
-	err = change.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *change.Change) error {
+func (e *Expirer) expireMutes(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
+	err = change.ApplyUnattended(ctx, e.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		// Another server may have handled some of them already.
 		rows, err := c.Tx.Mute.Query().
 			Where(mute.ChannelID(channelID), mute.UserIDIn(users...), mute.ExpiresAtLTE(c.Now)).
@@ -80,8 +80,8 @@ func (w *Sweeper) expireMutes(ctx context.Context, channelID uid.ID, users []uid
 }
 
 // expireBans is expireMutes for bans.
-func (w *Sweeper) expireBans(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
-	err = change.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *change.Change) error {
+func (e *Expirer) expireBans(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
+	err = change.ApplyUnattended(ctx, e.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		lapsed, err := readBans(ctx, c.Tx, channelID, "b.expires_at <= ? AND b.user_id IN ("+store.Placeholders(len(users))+")", "b.expires_at, b.user_id",
 			append([]any{c.Now}, store.Args(users)...)...)
 		if err != nil {
