@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -190,10 +191,8 @@ func (c *apiCall) print(out io.Writer, response *http.Response) (cursor string, 
 	var page struct {
 		Data struct{ Pagination struct{ Cursor string } }
 	}
-	if json.Unmarshal(body, &page) != nil { // the data are the rows themselves
-		return linkedCursor(response.Header), nil
-	}
-	return page.Data.Pagination.Cursor, nil
+	_ = json.Unmarshal(body, &page) // of a list whose data are the rows, the headers have the cursor
+	return cmp.Or(page.Data.Pagination.Cursor, linkedCursor(response.Header)), nil
 }
 
 var nextLink = regexp.MustCompile(`<([^>]*)>; *rel="next"`)

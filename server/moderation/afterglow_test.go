@@ -124,7 +124,7 @@ func TestExemptPostsDoNotWaitForTheChannel(t *testing.T) {
 		case <-time.After(5 * time.Second):
 			t.Error("the post waits for the channel")
 			release()
-			<-posted
+			wantReason(t, <-posted, "OK")
 		}
 	})
 }

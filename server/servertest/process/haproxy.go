@@ -41,7 +41,7 @@ func HAProxy(t *testing.T, config, address string) {
 		_ = cmd.Wait()
 	})
 	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", address); err == nil {
+		if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {
 			_ = conn.Close()
 			return
 		}
@@ -52,7 +52,7 @@ func HAProxy(t *testing.T, config, address string) {
 // FreeAddress returns an address of this host at which nothing listens.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
