@@ -30,13 +30,7 @@ import (
 // regardless of the number of their channels. Only after a change, a check reads channels.
 func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		storetest.Migrate(t, url)
-		var recorder storetest.Recorder
-		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s, recorder := openRecorded(t, url)
 		channels, users := servertest.AddChannels(t, s, 20), servertest.AddUsers(t, s, 30)
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
 		for _, user := range users {
@@ -62,7 +56,7 @@ func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 				t.Errorf("check without a change: got %v, want one statement with the versions of 30 users", sent)
 			}
 		}
-		err = s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 			return authz.RightsChanged(ctx, tx, users[7])
 		})
 		if err != nil {
@@ -269,13 +263,7 @@ func TestRoleImportWaitsForChannelLock(t *testing.T) {
 // of one channel who named a public type, or are apps.
 func TestPublicListenersCostTheirTokenAlone(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		storetest.Migrate(t, url)
-		var recorder storetest.Recorder
-		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s, recorder := openRecorded(t, url)
 		channel := servertest.AddChannels(t, s, 1)[0]
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
 		for range 2000 {
