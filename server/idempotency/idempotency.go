@@ -5,7 +5,6 @@
 package idempotency
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"errors"
@@ -202,7 +201,8 @@ func (c *call) find(row stored) (isKnown bool, err error) {
 	if !hmac.Equal(row.request, c.request[:]) {
 		return false, apierr.New(moderatov1.Reason_REASON_IDEMPOTENCY_KEY_REUSED)
 	}
-	if c.hasBegun = bytes.Equal(row.response, begun); c.hasBegun {
+	// Servers of an earlier version store nothing instead of begun.
+	if c.hasBegun = len(row.response) <= len(begun); c.hasBegun {
 		return false, nil
 	}
 	response, err := c.open(row.response, c.request)

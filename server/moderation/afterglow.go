@@ -137,7 +137,7 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 		if st.Now >= g.until || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG || !g.matcher.Match(m.Text) {
 			continue
 		}
-		// Most senders who match are exempt, so they do not wait for the channel's lock.
+		// A sender who is exempt does not wait for the channel's lock.
 		isExempt, err := a.isExempt(ctx, a.Store.Read, &g.conditions, m.UserID, st.Now)
 		if err != nil {
 			return a.Store.Classify(err)
