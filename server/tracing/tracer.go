@@ -27,6 +27,7 @@ const flushTimeout = 5 * time.Second
 type Tracer struct {
 	tracer     trace.Tracer
 	provider   *sdktrace.TracerProvider
+	sampler    sdktrace.Sampler
 	isIsolated bool
 	flush      time.Duration
 	log        *slog.Logger
@@ -50,17 +51,20 @@ func New(ctx context.Context, s Settings, log *slog.Logger, r prometheus.Registe
 	if s.QueueSize > 0 {
 		batches = append(batches, sdktrace.WithMaxQueueSize(s.QueueSize))
 	}
-	options := []sdktrace.TracerProviderOption{
+	sampler := s.Sampler
+	if sampler == nil {
+		sampler = sdktrace.ParentBased(sdktrace.AlwaysSample())
+	}
+	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(counted.count(sdktrace.NewBatchSpanProcessor(counted, batches...))),
 		sdktrace.WithResource(resource.NewSchemaless(s.resource()...)),
-	}
-	if s.Sampler != nil {
-		options = append(options, sdktrace.WithSampler(s.Sampler))
-	}
-	provider := sdktrace.NewTracerProvider(options...)
+		sdktrace.WithSampler(sampler),
+		sdktrace.WithIDGenerator(ids{}),
+	)
 	return &Tracer{
 		tracer:     provider.Tracer("github.com/moderato-live/moderato", trace.WithInstrumentationVersion(s.Version)),
 		provider:   provider,
+		sampler:    sampler,
 		isIsolated: s.Isolated,
 		flush:      cmp.Or(s.Flush, flushTimeout),
 		log:        log,
@@ -107,17 +111,35 @@ const (
 // propagator reads and writes the W3C trace context.
 var propagator propagation.TraceContext
 
-// StartCall starts the span of a call. sent returns the metadata that the caller sent
-// with a key. The span is the child of the caller's if the caller sent a trace context.
+// StartCall starts the span of a call if the sampler chooses the call. sent returns the
+// metadata that the caller sent with a key. The span is the child of the caller's if the
+// caller sent a trace context.
 func (t *Tracer) StartCall(ctx context.Context, method string, sent func(key string) []string) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
 	}
+	within := ctx
 	if !t.isIsolated {
-		ctx = propagator.Extract(ctx, incoming(sent))
+		within = propagator.Extract(ctx, incoming(sent))
 	}
-	ctx, span := t.tracer.Start(ctx, strings.TrimPrefix(method, "/"), trace.WithSpanKind(trace.SpanKindServer))
+	name := strings.TrimPrefix(method, "/")
+	id := trace.SpanContextFromContext(within).TraceID()
+	if !id.IsValid() {
+		id = newTraceID()
+	}
+	if !t.isSampled(within, id, name) {
+		return ctx, Span{}
+	}
+	ctx, span := t.tracer.Start(withTraceID(within, id), name, trace.WithSpanKind(trace.SpanKindServer))
 	return ctx, Span{span}
+}
+
+// isSampled reports whether the sampler chooses a call. The SDK would ask the sampler only
+// after it has made most of the span, which most calls do not need.
+func (t *Tracer) isSampled(ctx context.Context, id trace.TraceID, name string) bool {
+	return t.sampler.ShouldSample(sdktrace.SamplingParameters{
+		ParentContext: ctx, TraceID: id, Name: name, Kind: trace.SpanKindServer,
+	}).Decision == sdktrace.RecordAndSample
 }
 
 // Current returns the span of ctx.
