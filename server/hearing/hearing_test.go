@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"testing"
-	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -205,106 +203,6 @@ func TestEveryTransportAppliesTheAudiences(t *testing.T) {
 			if got := ask(t, s, c.as, []string{"channel.follow", "stream.online"}); got != c.wants[channel] {
 				t.Errorf("%s, %s, two types: got %s, want %s", c.name, name, got, c.wants[channel])
 			}
-		}
-	}
-}
-
-// TestTypesThatAreNotNamedAreThoseThatMayBeHeard emits events of each audience, twice,
-// while each caller listens without a type, and has each create a webhook without one.
-func TestTypesThatAreNotNamedAreThoseThatMayBeHeard(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := start(t, url)
-		emitted := []string{"channel.follow", "channel.mute", "channel.chat.clear_user_messages", "channel.update"}
-		hears := func(c caller, kind string) bool { return c.wants[audienceOf(kind)] == "OK" }
-		type listener struct {
-			caller
-
-			stream moderatov1.EventsService_WatchEventsClient
-			want   []string
-		}
-		var listeners []listener
-		for _, c := range callers(t, s) {
-			if c.any != "OK" {
-				continue
-			}
-			l := listener{caller: c}
-			for range 2 {
-				for _, kind := range emitted {
-					if hears(c, kind) {
-						l.want = append(l.want, kind)
-					}
-				}
-			}
-			ctx, cancel := context.WithTimeout(c.as.Context(), 20*time.Second)
-			defer cancel()
-			var err error
-			l.stream, err = moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
-			if err == nil {
-				_, err = l.stream.Recv()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			listeners = append(listeners, l)
-			wantTypesOfWebhook(t, s, c)
-		}
-		for _, user := range []uid.ID{servertest.Viewer, servertest.Raider} {
-			emit(t, s, user)
-		}
-		for _, l := range listeners {
-			var got []string
-			for len(got) < len(l.want) {
-				m, err := l.stream.Recv()
-				if err != nil {
-					t.Fatalf("%s: %v after %q", l.name, err, got)
-				}
-				if m.GetEvent() != nil {
-					got = append(got, m.GetEvent().GetMetadata().GetSubscriptionType())
-				}
-			}
-			if !slices.Equal(got, l.want) {
-				t.Errorf("%s: heard %q, want %q", l.name, got, l.want)
-			}
-		}
-	})
-}
-
-// wantTypesOfWebhook checks the types of a webhook that is created without types: none,
-// which is all, if the caller hears all, and otherwise those that it hears.
-func wantTypesOfWebhook(t *testing.T, s *servertest.Server, c caller) {
-	t.Helper()
-	created, o := s.CallGRPC(t, c.as, http.MethodPost, "/v1/webhooks", servertest.Args{"channelId": servertest.Owner.String(), "url": "https://hooks.example.com/x"})
-	if o.Reason != "OK" {
-		t.Fatalf("%s: %+v", c.name, o)
-	}
-	var want []string
-	for _, kind := range eventtype.Types() {
-		if c.wants[audienceOf(kind)] == "OK" {
-			want = append(want, kind)
-		}
-	}
-	if len(want) == len(eventtype.Types()) {
-		want = nil
-	}
-	if got := created.(*moderatov1.CreateWebhookResponse).GetType(); !slices.Equal(got, want) {
-		t.Errorf("%s: the webhook has the types %q, want %q", c.name, got, want)
-	}
-}
-
-// emit emits events of each audience in Owner's channel, which are about a user.
-func emit(t *testing.T, s *servertest.Server, user uid.ID) {
-	t.Helper()
-	_, err := s.Audience.Follow(s.AsService(t).Context(), &platformv1.FollowRequest{ChannelId: servertest.Owner.String(), UserId: user.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	owner := s.As(t, servertest.Owner)
-	for _, call := range []struct{ path, body string }{
-		{"/v1/moderation/mute", `{"channelId":"` + servertest.Owner.String() + `","mutedUserId":"` + user.String() + `"}`},
-		{"/v1/channels/info", `{"title":"about ` + user.String() + `","lang":"en"}`},
-	} {
-		if r := s.REST(t, owner, http.MethodPost, call.path, call.body); r.Status != http.StatusOK {
-			t.Fatal(call.path, r.Body)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/socketio"
+	"github.com/moderato-live/moderato/server/socketio/socketiotest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/watch"
@@ -53,9 +54,9 @@ func TestDeliveryThatFellBehindResumes(t *testing.T) {
 		web := httptest.NewServer(sockets)
 		t.Cleanup(web.Close)
 		t.Cleanup(sockets.Close)
-		c := connectTo(t, strings.TrimPrefix(web.URL, "http://"))
+		c := socketiotest.Connect(t, strings.TrimPrefix(web.URL, "http://"))
 		owner := s.As(t, servertest.Owner)
-		_, o := subscribe(t, s, owner, c.session, "channel.update", servertest.Owner)
+		_, o := subscribe(t, s, owner, c.Session, "channel.update", servertest.Owner)
 		must(t, o)
 		const events = 5
 		for i := range events {
@@ -64,10 +65,10 @@ func TestDeliveryThatFellBehindResumes(t *testing.T) {
 				t.Fatal(r.Body)
 			}
 		}
-		sockets.Changed(uid.MustParse(c.session)) // the delivery begins
+		sockets.Changed(uid.MustParse(c.Session)) // the delivery begins
 		for i := range events {
-			if m := c.next(t); m.Metadata.SubscriptionType != "channel.update" || m.Payload["title"] != fmt.Sprint(i) {
-				t.Fatalf("got %s, want the title %d", m.raw, i)
+			if m := c.Next(t); m.Metadata.SubscriptionType != "channel.update" || m.Payload["title"] != fmt.Sprint(i) {
+				t.Fatalf("got %s, want the title %d", m.Raw, i)
 			}
 		}
 		if n := len(source.places); n < events/2 {

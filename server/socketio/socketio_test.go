@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/socketio"
+	"github.com/moderato-live/moderato/server/socketio/socketiotest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/subscriptions"
@@ -24,9 +25,9 @@ import (
 func TestSessionReceivesItsEvents(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		c := connect(t, s)
-		got, o := subscribe(t, s, s.As(t, servertest.Moderator), c.session, "channel.ban", servertest.Owner)
+		got, o := subscribe(t, s, s.As(t, servertest.Moderator), c.Session, "channel.ban", servertest.Owner)
 		must(t, o)
-		if got.GetType() != "channel.ban" || got.GetVersion() != "1" || got.GetSessionId() != c.session || got.GetCreatedAt() == nil ||
+		if got.GetType() != "channel.ban" || got.GetVersion() != "1" || got.GetSessionId() != c.Session || got.GetCreatedAt() == nil ||
 			got.GetCondition().GetChannelId() != servertest.Owner.String() {
 			t.Errorf("the subscription is %v", got)
 		}
@@ -35,13 +36,13 @@ func TestSessionReceivesItsEvents(t *testing.T) {
 		}
 		var before int64
 		for _, user := range []uid.ID{servertest.Raider, servertest.Viewer} {
-			m := c.next(t)
+			m := c.Next(t)
 			if m.Metadata.MessageType != "notification" || m.Metadata.SubscriptionType != "channel.ban" || m.Payload["bannedUserId"] != user.String() {
-				t.Errorf("got %s, want the ban of %s", m.raw, user)
+				t.Errorf("got %s, want the ban of %s", m.Raw, user)
 			}
 			at := servertest.EventPosition(t, s.Store, m.Metadata.Cursor)
 			if at <= before {
-				t.Errorf("the cursor of the event is not after that of the event before: %s", m.raw)
+				t.Errorf("the cursor of the event is not after that of the event before: %s", m.Raw)
 			}
 			before = at
 		}
@@ -51,16 +52,16 @@ func TestSessionReceivesItsEvents(t *testing.T) {
 func TestSessionReceivesChatWithoutCursor(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		c := connect(t, s)
-		_, o := subscribe(t, s, s.As(t, servertest.Viewer), c.session, "channel.chat.message", servertest.Owner)
+		_, o := subscribe(t, s, s.As(t, servertest.Viewer), c.Session, "channel.chat.message", servertest.Owner)
 		must(t, o)
 		poster := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Raider, Scopes: []string{authn.UsersBot}})
 		for { // the delivery begins shortly after the response
 			_, err := moderatov1.NewChatServiceClient(s.Conn).PostMessage(poster.Context(), &moderatov1.PostMessageRequest{ChannelId: servertest.Owner.String(), Message: "hello"})
 			must(t, servertest.OutcomeOf(err))
 			select {
-			case m := <-c.messages:
+			case m := <-c.Messages:
 				if m.Metadata.SubscriptionType != "channel.chat.message" || m.Payload["message"] != "hello" || m.Metadata.Cursor != "" {
-					t.Errorf("got %s", m.raw)
+					t.Errorf("got %s", m.Raw)
 				}
 				return
 			case <-time.After(200 * time.Millisecond):
@@ -73,9 +74,9 @@ func TestSubscriptionIsRefused(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		c := connect(t, s)
 		moderator := s.As(t, servertest.Moderator)
-		first, o := subscribe(t, s, moderator, c.session, "channel.ban", servertest.Owner)
+		first, o := subscribe(t, s, moderator, c.Session, "channel.ban", servertest.Owner)
 		must(t, o)
-		again, o := subscribe(t, s, moderator, strings.ToUpper(c.session), "channel.ban", servertest.Owner)
+		again, o := subscribe(t, s, moderator, strings.ToUpper(c.Session), "channel.ban", servertest.Owner)
 		must(t, o)
 		if again.GetId() != first.GetId() {
 			t.Errorf("the repeated call returned another subscription: %v", again)
@@ -88,12 +89,12 @@ func TestSubscriptionIsRefused(t *testing.T) {
 			channel uid.ID
 			want    string
 		}{
-			{"another user", s.As(t, servertest.Viewer), c.session, "stream.online", servertest.Owner, "AUTH_CONTEXT_MISMATCH"},
-			{"an app", s.AsApp(t), c.session, "stream.online", servertest.Owner, "AUTH_CONTEXT_MISMATCH"},
+			{"another user", s.As(t, servertest.Viewer), c.Session, "stream.online", servertest.Owner, "AUTH_CONTEXT_MISMATCH"},
+			{"an app", s.AsApp(t), c.Session, "stream.online", servertest.Owner, "AUTH_CONTEXT_MISMATCH"},
 			{"an unknown session", moderator, uid.New().String(), "channel.ban", servertest.Owner, "SESSION_NOT_FOUND"},
-			{"an unknown type", moderator, c.session, "channel.boom", servertest.Owner, "INVALID_ARGUMENT"},
-			{"an unknown channel", moderator, c.session, "stream.online", servertest.Nobody, "CHANNEL_NOT_FOUND"},
-			{"a type that the user may not receive", s.As(t, servertest.Viewer), connect(t, s).session, "channel.ban", servertest.Owner, "NOT_CHANNEL_MODERATOR"},
+			{"an unknown type", moderator, c.Session, "channel.boom", servertest.Owner, "INVALID_ARGUMENT"},
+			{"an unknown channel", moderator, c.Session, "stream.online", servertest.Nobody, "CHANNEL_NOT_FOUND"},
+			{"a type that the user may not receive", s.As(t, servertest.Viewer), connect(t, s).Session, "channel.ban", servertest.Owner, "NOT_CHANNEL_MODERATOR"},
 		} {
 			if _, got := subscribe(t, s, test.as, test.session, test.kind, test.channel); got.Reason != test.want {
 				t.Errorf("%s: got %+v, want %s", test.name, got, test.want)
@@ -101,9 +102,9 @@ func TestSubscriptionIsRefused(t *testing.T) {
 		}
 		for body, want := range map[string]string{
 			`{}`: `type is required`,
-			`{"type":"channel.ban","version":"2","condition":{"channelId":"` + servertest.Owner.String() + `"},"sessionId":"` + c.session + `"}`: `version must be one of 1`,
-			`{"type":"channel.ban","version":"1","sessionId":"` + c.session + `"}`:                                                               `condition is required`,
-			`{"type":"channel.ban","version":"1","condition":{"channelId":"x"},"sessionId":"` + c.session + `"}`:                                 `condition.channelId must be a UUID`,
+			`{"type":"channel.ban","version":"2","condition":{"channelId":"` + servertest.Owner.String() + `"},"sessionId":"` + c.Session + `"}`: `version must be one of 1`,
+			`{"type":"channel.ban","version":"1","sessionId":"` + c.Session + `"}`:                                                               `condition is required`,
+			`{"type":"channel.ban","version":"1","condition":{"channelId":"x"},"sessionId":"` + c.Session + `"}`:                                 `condition.channelId must be a UUID`,
 		} {
 			if r := s.REST(t, moderator, http.MethodPost, "/v1/events/subscriptions", body); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, want) {
 				t.Errorf("%s: got %d %s, want %q", body, r.Status, r.Body, want)
@@ -117,9 +118,9 @@ func TestSubscriptionsAreListedAndEnded(t *testing.T) {
 		client := moderatov1.NewEventSubscriptionsServiceClient(s.Conn)
 		moderator, viewer := s.As(t, servertest.Moderator), s.As(t, servertest.Viewer)
 		c := connect(t, s)
-		bans, o := subscribe(t, s, moderator, c.session, "channel.ban", servertest.Owner)
+		bans, o := subscribe(t, s, moderator, c.Session, "channel.ban", servertest.Owner)
 		must(t, o)
-		updates, o := subscribe(t, s, moderator, c.session, "channel.unban", servertest.Owner)
+		updates, o := subscribe(t, s, moderator, c.Session, "channel.unban", servertest.Owner)
 		must(t, o)
 		list := func(as servertest.Credentials) (ids []string) {
 			limit, cursor := int32(1), ""
@@ -155,8 +156,8 @@ func TestSubscriptionsAreListedAndEnded(t *testing.T) {
 		ban(t, s, servertest.Raider)
 		_, err := s.Moderation.RemoveBan(s.As(t, servertest.Owner).Context(), &moderatov1.RemoveBanRequest{ChannelId: servertest.Owner.String(), BanUserId: servertest.Raider.String()})
 		must(t, servertest.OutcomeOf(err))
-		if m := c.next(t); m.Metadata.SubscriptionType != "channel.unban" {
-			t.Errorf("got %s, want the event of the other subscription", m.raw)
+		if m := c.Next(t); m.Metadata.SubscriptionType != "channel.unban" {
+			t.Errorf("got %s, want the event of the other subscription", m.Raw)
 		}
 	})
 }
@@ -167,23 +168,23 @@ func TestLostRightRevokesSubscription(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
 		byRight, byToken := connect(t, s), connect(t, s)
-		lost, o := subscribe(t, s, moderator, byRight.session, "channel.ban", servertest.Owner)
+		lost, o := subscribe(t, s, moderator, byRight.Session, "channel.ban", servertest.Owner)
 		must(t, o)
-		_, o = subscribe(t, s, moderator, byRight.session, "stream.online", servertest.Owner)
+		_, o = subscribe(t, s, moderator, byRight.Session, "stream.online", servertest.Owner)
 		must(t, o)
 		other := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{authn.UsersRead}})
-		_, o = subscribe(t, s, other, byToken.session, "stream.online", servertest.Owner)
+		_, o = subscribe(t, s, other, byToken.Session, "stream.online", servertest.Owner)
 		must(t, o)
 		_, err := s.Moderation.RemoveModerator(owner.Context(), &moderatov1.RemoveModeratorRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Moderator.String()})
 		must(t, servertest.OutcomeOf(err))
 		_, err = s.Access.RevokeToken(s.AsService(t).Context(), &platformv1.RevokeTokenRequest{Token: other.Token})
 		must(t, servertest.OutcomeOf(err))
 		for _, want := range []struct {
-			c      *client
+			c      *socketiotest.Client
 			reason string
 		}{{byRight, "NOT_CHANNEL_MODERATOR"}, {byToken, "TOKEN_INVALID"}} {
-			if m := want.c.next(t); m.Metadata.MessageType != "revocation" || m.Payload["reason"] != want.reason {
-				t.Errorf("got %s, want a revocation for %s", m.raw, want.reason)
+			if m := want.c.Next(t); m.Metadata.MessageType != "revocation" || m.Payload["reason"] != want.reason {
+				t.Errorf("got %s, want a revocation for %s", m.Raw, want.reason)
 			}
 		}
 		page, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).ListSubscriptions(moderator.Context(), &moderatov1.ListSubscriptionsRequest{})
@@ -202,15 +203,15 @@ func TestNewerTokenKeepsSubscription(t *testing.T) {
 	first, second := s.As(t, servertest.Owner), s.As(t, servertest.Owner)
 	c := connect(t, s)
 	for _, as := range []servertest.Credentials{first, second} {
-		_, o := subscribe(t, s, as, c.session, "channel.ban", servertest.Owner)
+		_, o := subscribe(t, s, as, c.Session, "channel.ban", servertest.Owner)
 		must(t, o)
 	}
 	_, err := s.Access.RevokeToken(s.AsService(t).Context(), &platformv1.RevokeTokenRequest{Token: first.Token})
 	must(t, servertest.OutcomeOf(err))
 	time.Sleep(3 * time.Second) // a token that ends is noticed within 2 s
 	ban(t, s, servertest.Raider)
-	if m := c.next(t); m.Metadata.MessageType != "notification" {
-		t.Errorf("got %s, want the ban", m.raw)
+	if m := c.Next(t); m.Metadata.MessageType != "notification" {
+		t.Errorf("got %s, want the ban", m.Raw)
 	}
 }
 
@@ -222,11 +223,11 @@ func TestSubscriptionThroughAnotherServer(t *testing.T) {
 		one.Load(t, servertest.World()...)
 		two := servertest.Start(t, servertest.Config(url))
 		c, owner := connect(t, one), two.As(t, servertest.Owner)
-		got, o := subscribe(t, two, owner, c.session, "channel.ban", servertest.Owner)
+		got, o := subscribe(t, two, owner, c.Session, "channel.ban", servertest.Owner)
 		must(t, o)
 		ban(t, two, servertest.Raider) // the server of the session may not know the subscription yet
-		if m := c.next(t); m.Metadata.SubscriptionType != "channel.ban" {
-			t.Errorf("got %s", m.raw)
+		if m := c.Next(t); m.Metadata.SubscriptionType != "channel.ban" {
+			t.Errorf("got %s", m.Raw)
 		}
 		client := moderatov1.NewEventSubscriptionsServiceClient(two.Conn)
 		_, err := client.DeleteSubscription(owner.Context(), &moderatov1.DeleteSubscriptionRequest{Id: got.GetId()})
@@ -245,15 +246,15 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 	config.Sockets = socketio.Limits{IdlePerAddress: 2}
 	s := servertest.Start(t, config)
 	s.Load(t, servertest.World()...)
-	_, o := subscribe(t, s, s.As(t, servertest.Owner), connect(t, s).session, "channel.ban", servertest.Owner)
+	_, o := subscribe(t, s, s.As(t, servertest.Owner), connect(t, s).Session, "channel.ban", servertest.Owner)
 	must(t, o)
-	idle := []*client{connect(t, s), connect(t, s)}
-	if _, err := dial(t, s.HTTPAddr); err == nil {
+	idle := []*socketiotest.Client{connect(t, s), connect(t, s)}
+	if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
 		t.Error("a third connection without a subscription is accepted")
 	}
-	_ = idle[0].conn.Close()
+	idle[0].Close()
 	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := dial(t, s.HTTPAddr); err == nil {
+		if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
 			return
 		}
 		if time.Now().After(until) {
@@ -269,14 +270,14 @@ func TestIdleConnectionsEnd(t *testing.T) {
 	s := servertest.Start(t, config)
 	s.Load(t, servertest.World()...)
 	subscribed := connect(t, s)
-	_, o := subscribe(t, s, s.As(t, servertest.Owner), subscribed.session, "channel.ban", servertest.Owner)
+	_, o := subscribe(t, s, s.As(t, servertest.Owner), subscribed.Session, "channel.ban", servertest.Owner)
 	must(t, o)
-	if m := connect(t, s).next(t); m.raw != "" {
-		t.Errorf("got %s, want the end of the connection", m.raw)
+	if m := connect(t, s).Next(t); m.Raw != "" {
+		t.Errorf("got %s, want the end of the connection", m.Raw)
 	}
 	ban(t, s, servertest.Raider)
-	if m := subscribed.next(t); m.Metadata.SubscriptionType != "channel.ban" {
-		t.Errorf("a session with a subscription was closed: %s", m.raw)
+	if m := subscribed.Next(t); m.Metadata.SubscriptionType != "channel.ban" {
+		t.Errorf("a session with a subscription was closed: %s", m.Raw)
 	}
 }
 
@@ -285,11 +286,11 @@ func TestSessionsEndWithTheirServer(t *testing.T) {
 		one, two := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		one.Load(t, servertest.World()...)
 		c := connect(t, one)
-		_, o := subscribe(t, one, one.As(t, servertest.Owner), c.session, "channel.ban", servertest.Owner)
+		_, o := subscribe(t, one, one.As(t, servertest.Owner), c.Session, "channel.ban", servertest.Owner)
 		must(t, o)
 		one.Stop(t)
-		if m := c.next(t); m.raw != "" {
-			t.Errorf("got %s, want the end of the connection", m.raw)
+		if m := c.Next(t); m.Raw != "" {
+			t.Errorf("got %s, want the end of the connection", m.Raw)
 		}
 		if n := two.Store.Read.EventSession.Query().CountX(t.Context()) + two.Store.Read.EventSubscription.Query().CountX(t.Context()); n != 0 {
 			t.Errorf("%d rows are left", n)
