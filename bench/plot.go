@@ -51,15 +51,17 @@ func (b *bench) addPoint(p plot, name string, at point) {
 
 // The dimensions of a plot.
 const (
-	plotWidth, plotHeight = 640, 320
+	plotWidth, plotHeight = 640, 360
 	plotLeft, plotBottom  = 70, 50
-	plotTop, plotRight    = 40, 30
+	plotRight             = 30
+	plotLine              = 16 // of the legend
 )
 
-var plotColors = []string{"#1f77b4", "#d62728", "#2ca02c", "#9467bd"}
+var plotColors = []string{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"}
 
 // svg returns the plot as SVG. The x axis is logarithmic; the y axis starts at 0.
 func (p *plot) svg() string {
+	above := 40 + plotLine*float64(len(p.Series)-1) // the title and the legend
 	most, first, last := 0.0, math.MaxInt, 1
 	for _, s := range p.Series {
 		slices.SortFunc(s.Points, func(a, b point) int { return a.X - b.X })
@@ -71,9 +73,9 @@ func (p *plot) svg() string {
 		span := math.Log10(float64(last)) - math.Log10(float64(first))
 		return plotLeft + (plotWidth-plotLeft-plotRight)*(math.Log10(float64(n))-math.Log10(float64(first)))/max(span, 1e-9)
 	}
-	top := most * 1.25
+	top := most * 1.05
 	y := func(value float64) float64 {
-		return plotHeight - plotBottom - (plotHeight-plotBottom-plotTop)*value/top
+		return plotHeight - plotBottom - (plotHeight-plotBottom-above)*value/top
 	}
 	format := p.Format
 	if format == nil {
@@ -96,7 +98,7 @@ func (p *plot) svg() string {
 			fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`, x(at.X), plotHeight-plotBottom+18, thousands(at.X))
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s"/>`, strings.Join(path, " "), plotColors[i%len(plotColors)])
-		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s" text-anchor="end">%s</text>`, plotWidth-plotRight, 22+16*i, plotColors[i%len(plotColors)], s.Name)
+		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s" text-anchor="end">%s</text>`, plotWidth-plotRight, 22+plotLine*i, plotColors[i%len(plotColors)], s.Name)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -29,9 +29,11 @@ type server struct {
 	mariadb           *mariadb // its database server; nil on SQLite
 }
 
-// startModerato starts the program as it is deployed, but without a rate limit.
-func (b *bench) startModerato(ctx context.Context, db string) (*server, error) {
-	s, err := b.launch(ctx, "moderato", db, "/readyz", "serve", "--db", db, "--rate-limit", "0", "--log-format", "json")
+// startModerato starts the program as it is deployed, but without a rate limit, and with
+// further flags.
+func (b *bench) startModerato(ctx context.Context, db string, flags ...string) (*server, error) {
+	args := append([]string{"serve", "--db", db, "--rate-limit", "0", "--log-format", "json"}, flags...)
+	s, err := b.launch(ctx, "moderato", db, "/readyz", args...)
 	if err == nil {
 		s.profiles = b.profiles
 	}

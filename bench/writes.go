@@ -61,12 +61,37 @@ func (b *bench) writes(ctx context.Context, store string) error {
 		if err != nil {
 			return err
 		}
-		b.plotBans(r)
+		b.plotBans(store+": Moderato", connections, r.Moderato)
+		b.plotBans(store+": floor", connections, r.Floor)
 		if connections == 1 || connections == mainConnections {
 			_ = b.report(r, nil)
 		}
 	}
-	return b.report(measure(ownedChannels, mainConnections))
+	if err := b.report(measure(ownedChannels, mainConnections)); err != nil {
+		return err
+	}
+	moderato.stop()
+	floor.pause(true)
+	defer floor.pause(false)
+	return b.plotSeparateBans(ctx, store, db, banLoad(1, moderators))
+}
+
+// plotSeparateBans measures a server that commits each change in a transaction of its own, as
+// Moderato did before changes shared transactions.
+func (b *bench) plotSeparateBans(ctx context.Context, store, db string, l load) error {
+	s, err := b.startModerato(ctx, db, "--disable-shared-transactions")
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	for _, connections := range banConnections {
+		f, err := l.measure(ctx, s, connections, b.leg)
+		if err != nil {
+			return err
+		}
+		b.plotBans(store+": a transaction for each change", connections, f)
+	}
+	return nil
 }
 
 // banConnections are the numbers of connections in the plot of bans.
@@ -79,14 +104,13 @@ var banTargets = map[int]map[string]float64{
 	ownedChannels: {"sqlite": 3, "mariadb": 1.2},
 }
 
-// plotBans adds the bans a second of a row to the plot.
-func (b *bench) plotBans(r row) {
+// plotBans adds the bans a second of a program to the plot.
+func (b *bench) plotBans(name string, connections int, f figures) {
 	p := plot{
 		File: "bans-by-connections.svg", Axis: "connections", Title: "Pairs of a ban and its unban a second in one channel",
 		Format: func(value float64) string { return thousands(int(value)) },
 	}
-	b.addPoint(p, r.Store+": Moderato", point{r.Connections, r.Moderato.PerSecond})
-	b.addPoint(p, r.Store+": floor", point{r.Connections, r.Floor.PerSecond})
+	b.addPoint(p, name, point{connections, f.PerSecond})
 }
 
 // floorOwners issues tokens in the floor's database. The floor reads them as Moderato

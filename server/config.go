@@ -35,6 +35,9 @@ type Config struct {
 	// DisableCoalescing sends each frequent read to a database server as a statement of
 	// its own, instead of coalescing concurrent ones.
 	DisableCoalescing bool
+	// DisableSharing commits each change in a transaction of its own, instead of letting
+	// queued changes share one.
+	DisableSharing bool
 	// HTTPAddr, GRPCAddr and AdminAddr are the addresses to listen on, as host:port.
 	HTTPAddr, GRPCAddr, AdminAddr string
 	// HTTPTLS and GRPCTLS are the files with which REST and gRPC serve TLS; zero means

@@ -43,10 +43,18 @@ func newCrowd(t *testing.T, s *store.Store) *crowd {
 // eachCrowd runs a test with a migrated database of each kind.
 func eachCrowd(t *testing.T, test func(*crowd, *storetest.Cutter)) {
 	t.Helper()
+	eachCrowdWith(t, store.Options{}, test)
+}
+
+// eachCrowdWith is eachCrowd with options.
+func eachCrowdWith(t *testing.T, o store.Options, test func(*crowd, *storetest.Cutter)) {
+	t.Helper()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		cutter := &storetest.Cutter{}
-		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: cutter.Layer})
+		observed := o
+		observed.Layer = cutter.Layer
+		s, err := store.OpenWith(t.Context(), url, observed)
 		if err != nil {
 			t.Fatal(err)
 		}

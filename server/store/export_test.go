@@ -31,7 +31,7 @@ func RefuseDeclared(err error) (restore func()) {
 }
 
 // MaxShares is how many changes share one transaction at most.
-const MaxShares = maxShares
+const MaxShares = defaultMaxShares
 
 // ShareLong removes the limit on how long the first change of a shared transaction waits, so
 // that a slow machine does not split the transaction.

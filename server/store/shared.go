@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxShares is how many changes share one transaction at most.
-	maxShares = 64
+	// defaultMaxShares is how many changes share one transaction at most.
+	defaultMaxShares = 64
 	// defaultMaxSharedTime is how long the first change of a transaction waits until the
 	// transaction accepts no further change.
 	defaultMaxSharedTime = 25 * time.Millisecond
@@ -234,7 +234,7 @@ func (sh *shared) passOn(turn *changequeue.Turn) bool {
 	if sh.ran.IsZero() {
 		sh.ran = time.Now()
 	}
-	if sh.shares >= maxShares || time.Since(sh.ran) >= sh.store.maxSharedTime {
+	if sh.shares >= sh.store.maxShares || time.Since(sh.ran) >= sh.store.maxSharedTime {
 		return false
 	}
 	if sh.store.dialect.hasOneWriter() {

@@ -62,6 +62,20 @@ func TestTransactionIsSharedByBoundedNumber(t *testing.T) {
 	})
 }
 
+// TestChangesDoNotShareIfDisabled queues changes on a store that does not let them share a
+// transaction.
+func TestChangesDoNotShareIfDisabled(t *testing.T) {
+	eachCrowdWith(t, store.Options{DisableSharing: true}, func(c *crowd, _ *storetest.Cutter) {
+		release, first := c.hold(1)
+		others := c.queue(c.create(2), c.create(3))
+		release()
+		c.wantSuccess(append(others, first)...)
+		if n := c.transactions(); n != 3 {
+			c.Errorf("three changes ran in %d transactions", n)
+		}
+	})
+}
+
 // TestModeratorDoesNotWaitForOthersToShare queues a change of a moderator among others. It
 // joins the transaction that runs, which is then committed at once.
 func TestModeratorDoesNotWaitForOthersToShare(t *testing.T) {

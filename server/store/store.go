@@ -60,6 +60,7 @@ type Store struct {
 	readDB        *sql.DB
 	writeDB       *sql.DB
 	cluster       *cluster.Connector // nil for a single server or an embedded database
+	maxShares     int                // see defaultMaxShares
 	maxSharedTime time.Duration      // see defaultMaxSharedTime
 	tracing       tracing.Database
 	retries       *prometheus.CounterVec
@@ -73,6 +74,8 @@ type Options struct {
 	Layer Layer
 	// DisableCoalescing sends each read of a Statement as a statement of its own.
 	DisableCoalescing bool
+	// DisableSharing commits each change in a transaction of its own.
+	DisableSharing bool
 	// Tracer records transactions and statements; nil records none.
 	Tracer *tracing.Tracer
 	// Log is the logger of failovers in a database cluster; nil means none.
@@ -138,6 +141,9 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
+	if o.DisableSharing {
+		s.maxShares = 1
+	}
 	if err := s.firstPing(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open %s: %w", url, err)
@@ -165,7 +171,7 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced t
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
 		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading), separate: coalesce.NewReader(read, separate),
-		maxSharedTime: defaultMaxSharedTime, tracing: traced,
+		maxShares: defaultMaxShares, maxSharedTime: defaultMaxSharedTime, tracing: traced,
 	}
 	s.write = s.Read
 	if write != read {
