@@ -25,6 +25,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
+// maxWaiting is how many changes of an owner may wait for a channel at the same time. Each
+// of them keeps its connection and its stack in memory.
+const maxWaiting = 1_000
+
 // Queues holds the queues of a server, one for each channel that is being changed.
 type Queues struct {
 	mu       sync.Mutex
@@ -215,6 +219,7 @@ func (qs *Queues) enter(t *Turn) {
 	q := qs.channels[t.channelID]
 	if q == nil {
 		q = &queue{gate: fair.NewGate(1), long: fair.NewGate(1)}
+		q.gate.MaxWaiting = maxWaiting
 		q.gate.SetHold(qs.hold)
 		qs.channels[t.channelID] = q
 	}

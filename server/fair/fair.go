@@ -56,6 +56,10 @@ func (e *OverloadedError) Error() string {
 
 // Gate grants slots. Its methods may be called concurrently.
 type Gate struct {
+	// MaxWaiting is how many requests of an owner with a MaxWait may wait at the same time,
+	// for each priority; 0 means any number. It must not change while the gate is in use.
+	MaxWaiting int
+
 	slots int
 
 	mu      sync.Mutex
@@ -101,8 +105,9 @@ func (s *Slot) Release() {
 }
 
 // Acquire takes a slot for the request of ctx, and waits for one if necessary. A request
-// with a MaxWait is rejected without waiting if its expected wait is too long, and after
-// it has waited for MaxWait. The error is an *OverloadedError or that of ctx.
+// with a MaxWait is rejected without waiting if its expected wait is too long or too many
+// requests of its owner wait, and after it has waited for MaxWait. The error is an
+// *OverloadedError or that of ctx.
 func (g *Gate) Acquire(ctx context.Context) (Slot, error) { return g.acquire(ctx, false) }
 
 // AcquireOrJoin is Acquire for a request that can use what an earlier holder passes on
@@ -220,17 +225,19 @@ func (g *Gate) Check(ctx context.Context) error {
 	return g.check(FromContext(ctx))
 }
 
-// check returns an *OverloadedError if a request would wait too long.
+// check returns an *OverloadedError if a request would wait too long, or behind too many
+// requests of its owner.
 func (g *Gate) check(r Request) error {
 	if r.MaxWait == 0 {
 		return nil
 	}
-	before := g.waiting[r.Priority].before(r.Owner)
+	own, before := g.waiting[r.Priority].before(r.Owner)
 	if r.Priority == Normal {
 		before += g.waiting[High].length
 	}
 	expected := time.Duration(before+1) * g.hold / time.Duration(g.slots)
-	if expected <= r.MaxWait*safeShare/100 {
+	isFull := g.MaxWaiting > 0 && own >= g.MaxWaiting
+	if !isFull && expected <= r.MaxWait*safeShare/100 {
 		return nil
 	}
 	return &OverloadedError{RetryAfter: expected}
@@ -338,19 +345,18 @@ func (l *line) remove(r *waiter) bool {
 	return true
 }
 
-// before returns how many waiting requests would be served before a new request of an
-// owner: all of the owner's own requests, and at most one more than that number of each
-// other owner.
-func (l *line) before(owner Owner) int {
-	own := 0
+// before returns how many requests of an owner wait, and how many waiting requests would be
+// served before a new one of the owner: all of the owner's own, and at most one more than
+// that number of each other owner.
+func (l *line) before(owner Owner) (own, all int) {
 	if e := l.queues[owner]; e != nil {
 		own = e.Value.(*queue).requests.Len()
 	}
-	before := own
+	all = own
 	for e := l.owners.Front(); e != nil; e = e.Next() {
 		if q := e.Value.(*queue); q.owner != owner {
-			before += min(q.requests.Len(), own+1)
+			all += min(q.requests.Len(), own+1)
 		}
 	}
-	return before
+	return own, all
 }

@@ -154,6 +154,27 @@ func TestRequestWithTooLongWaitIsRejectedImmediately(t *testing.T) {
 	})
 }
 
+// TestOwnerWithManyWaitingRequestsIsRejected has as many requests wait as an owner may have.
+// The wait of each would be short.
+func TestOwnerWithManyWaitingRequestsIsRejected(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.gate.MaxWaiting = 20
+		asks := func(owner string) error { return s.gate.Check(as(s.Context(), owner, fair.Normal, time.Second)) }
+		s.askAll(fair.Normal, slices.Repeat([]string{"a"}, 20)...) // the first has the slot
+		if err := asks("a"); err != nil {
+			t.Errorf("the last of 20 waiting requests: got %v", err)
+		}
+		s.askAll(fair.Normal, "a")
+		if asks("a") == nil {
+			t.Error("one more than 20 requests of an owner may wait")
+		}
+		if err := asks("b"); err != nil {
+			t.Errorf("another owner: got %v", err)
+		}
+		s.releaseAll()
+	})
+}
+
 func TestRequestWaitIsLimited(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "holds")
