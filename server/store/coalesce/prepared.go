@@ -3,8 +3,10 @@ package coalesce
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/moderato-live/moderato/server/tracing"
@@ -98,40 +100,53 @@ type preparingConn struct {
 
 // prepared returns the prepared statement for a text. It returns nil if the caller must
 // run the text unprepared, which is always so for a text longer than most bytes.
-func (c *preparingConn) prepared(ctx context.Context, text string, most int) *keptStatement {
+func (c *preparingConn) prepared(ctx context.Context, text string, most int) (*keptStatement, error) {
 	if len(text) > most {
-		return nil
+		return nil, nil //nolint:nilnil // run unprepared
 	}
 	s, seen := c.kept.Get(text)
 	if !seen {
 		c.kept.Add(text, &keptStatement{})
-		return nil
+		return nil, nil //nolint:nilnil // run unprepared
 	}
 	if s.statement != nil {
-		return s
+		return s, nil
 	}
 	if s.refused {
-		return nil
+		return nil, nil //nolint:nilnil // run unprepared
 	}
-	// A statement that cannot be prepared, because the server has too many or does
-	// not support it, runs unprepared, and fails there if it must.
 	made, err := c.PrepareContext(ctx, text)
 	if err != nil {
-		s.refused = ctx.Err() == nil
-		return nil
+		if s.refused = isUnpreparable(err); s.refused {
+			return nil, nil //nolint:nilnil // run unprepared
+		}
+		return nil, err
 	}
 	var ok bool
 	if s.statement, ok = made.(statement); !ok {
 		_ = made.Close()
-		return nil
+		return nil, nil //nolint:nilnil // run unprepared
 	}
-	return s
+	return s, nil
+}
+
+// isUnpreparable reports whether a statement runs unprepared after PREPARE has failed: the
+// server does not support it, or has too many prepared statements. After any other error,
+// such as a conflict with another node of a Galera cluster, the server may have rolled back
+// the transaction. The statement would then be committed alone.
+func isUnpreparable(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && (e.Number == 1295 || e.Number == 1461)
 }
 
 // QueryContext runs a statement that returns rows.
 func (c *preparingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	ctx, span := c.tracing.Statement(ctx, text)
-	if s := c.prepared(ctx, text, maxPrepared); s != nil {
+	s, err := c.prepared(ctx, text, maxPrepared)
+	switch {
+	case err != nil:
+		return span.Rows(nil, err)
+	case s != nil:
 		return span.Rows(s.QueryContext(ctx, args))
 	}
 	return span.Rows(c.connection.QueryContext(ctx, text, args))
@@ -139,7 +154,10 @@ func (c *preparingConn) QueryContext(ctx context.Context, text string, args []dr
 
 // query is QueryContext for a Reader, and also returns the number of columns.
 func (c *preparingConn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, int, error) {
-	s := c.prepared(ctx, text, maxUnion)
+	s, err := c.prepared(ctx, text, maxUnion)
+	if err != nil {
+		return nil, 0, err
+	}
 	if s == nil {
 		rows, err := c.connection.QueryContext(ctx, text, args)
 		if err != nil {
@@ -163,7 +181,11 @@ func (c *preparingConn) ExecContext(ctx context.Context, text string, args []dri
 }
 
 func (c *preparingConn) exec(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	if s := c.prepared(ctx, text, maxPrepared); s != nil {
+	s, err := c.prepared(ctx, text, maxPrepared)
+	switch {
+	case err != nil:
+		return nil, err
+	case s != nil:
 		return s.ExecContext(ctx, args)
 	}
 	return c.connection.ExecContext(ctx, text, args)
