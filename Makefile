@@ -171,6 +171,11 @@ failover: $(TESTDB) ## Kill the primary of a MySQL replication group ten times u
 	unshare --map-root-user --net go test -count=1 -timeout 2h -v -run '^TestFailoverExperiment$$' ./server/cli \
 		-failover-kills $(or $(KILLS),10) -failover-partitions $(or $(PARTITIONS),5) -failover-pauses $(or $(PAUSES),2)
 
+.PHONY: failover-galera
+failover-galera: $(TESTDB) ## Kill the Galera node that servers write to ten times under load, and suspend it ten times, and have two servers write to different nodes: seven minutes. KILLS=1 PAUSES=1 CONFLICTS=20s for less. Installs galera-4.
+	$(TESTDB) --prepare
+	go test -count=1 -timeout 1h -v -run '^TestGalera' ./server/cli -galera-kills $(or $(KILLS),10) -galera-pauses $(or $(PAUSES),10) -galera-conflicts $(or $(CONFLICTS),2m)
+
 .PHONY: deploy-check
 deploy-check: ## Check deploy/ with Prometheus: its rules, their tests, and each query against a server.
 	mkdir -p bin/prometheus

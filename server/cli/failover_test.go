@@ -30,11 +30,10 @@ func TestFailoverKeepsAcknowledgedChanges(t *testing.T) {
 	if os.Getenv(testdb.Variable) == testdb.None && os.Getenv("CI") != "true" {
 		t.Skip("MySQL is not wanted")
 	}
-	g := newGroup(t, onLoopback(t))
-	f := newFailover(t, g, 3000)
+	f := newGroupFailover(t, newGroup(t, onLoopback(t)), 3000)
 	f.serveAsDocumented(t)
 	f.start(t)
-	former := f.primary(t)
+	former := f.group.primary(t)
 	f.load.burst()
 	former.Kill()
 	killed := time.Now()
@@ -43,7 +42,7 @@ func TestFailoverKeepsAcknowledgedChanges(t *testing.T) {
 			t.Fatalf("without a primary /readyz says %q", without)
 		}
 	}
-	f.await(t, "kill", former, killed)
+	f.await(t, "kill", former.Addr, killed)
 	f.finish(t)
 }
 
@@ -62,7 +61,7 @@ func TestFailoverExperiment(t *testing.T) {
 		t.Skip("make failover runs it")
 	}
 	n := newNetwork(t)
-	f := newFailover(t, newGroup(t, n.members), 6000*(faults+1))
+	f := newGroupFailover(t, newGroup(t, n.members), 6000*(faults+1))
 	f.start(t)
 	for i := range max(*failoverKills, *failoverPartitions, *failoverPauses) {
 		if i < *failoverKills {
@@ -78,10 +77,9 @@ func TestFailoverExperiment(t *testing.T) {
 	f.finish(t)
 }
 
-// failover is an experiment: servers write to a group whose members fail.
+// failover is an experiment: servers write to a cluster whose members fail.
 type failover struct {
-	*group
-
+	url     store.URL
 	db      *store.Store
 	servers []*process.Server
 	load    *failoverLoad
@@ -90,31 +88,45 @@ type failover struct {
 	resumes map[string][]time.Duration
 }
 
-func newFailover(t *testing.T, g *group, users int) *failover {
+// newFailover migrates a database with the account of one URL, and serves it with that of
+// another.
+func newFailover(t *testing.T, migrated, url store.URL, users int) *failover {
 	t.Helper()
-	f := &failover{group: g, ended: make(chan struct{}), resumes: map[string][]time.Duration{}}
-	if got := process.Run(t, nil, "", "migrate", process.DBFlag(g.urlOf(t, "moderato_ddl"))); got.Code != 0 {
+	f := &failover{url: url, ended: make(chan struct{}), resumes: map[string][]time.Duration{}}
+	if got := process.Run(t, nil, "", "migrate", process.DBFlag(migrated)); got.Code != 0 {
 		t.Fatal(got.Err)
 	}
 	var err error
-	if f.db, err = store.Open(t.Context(), g.url); err != nil {
+	if f.db, err = store.Open(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.db.Close)
 	servertest.Import(t, f.db, servertest.World()...)
 	for range 2 {
-		f.servers = append(f.servers, process.Serve(t, g.url))
+		f.servers = append(f.servers, process.Serve(t, url))
 	}
 	f.load = newFailoverLoad(t, f.db, f.servers, users)
 	return f
 }
 
+// groupFailover is a failover of a replication group.
+type groupFailover struct {
+	*failover
+
+	group *group
+}
+
+func newGroupFailover(t *testing.T, g *group, users int) *groupFailover {
+	t.Helper()
+	return &groupFailover{newFailover(t, g.urlOf(t, "moderato_ddl"), g.url, users), g}
+}
+
 // serveAsDocumented runs the documented commands that migrate the database and serve it.
-func (f *failover) serveAsDocumented(t *testing.T) {
+func (f *groupFailover) serveAsDocumented(t *testing.T) {
 	t.Helper()
 	directory := demoDirectory(t)
 	commands := strings.NewReplacer("?tls=true", "", ":8080", "127.0.0.1:0",
-		"10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json").Replace(f.documented(t, "7"))
+		"10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json").Replace(f.group.documented(t, "7"))
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir, cmd.Env = directory, append(os.Environ(), "PATH="+filepath.Join(directory, "bin")+":"+os.Getenv("PATH"))
 	l := listen(t, cmd)
@@ -140,25 +152,25 @@ func (f *failover) start(t *testing.T) {
 }
 
 // kill kills the primary, and starts it again when writes have resumed.
-func (f *failover) kill(t *testing.T) {
+func (f *groupFailover) kill(t *testing.T) {
 	t.Helper()
-	former := f.primary(t)
+	former := f.group.primary(t)
 	f.load.burst()
 	former.Kill()
-	f.await(t, "kill", former, time.Now())
+	f.await(t, "kill", former.Addr, time.Now())
 	if err := former.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.awaitOnline(t)
+	f.group.awaitOnline(t)
 }
 
 // partition isolates the primary from the other members. It stays reachable for the servers.
-func (f *failover) partition(t *testing.T, n *network) {
+func (f *groupFailover) partition(t *testing.T, n *network) {
 	t.Helper()
-	former := f.primary(t)
+	former := f.group.primary(t)
 	f.load.burst()
 	n.isolate(t, former)
-	f.await(t, "partition", former, time.Now())
+	f.await(t, "partition", former.Addr, time.Now())
 	time.Sleep(3 * time.Second) // with a primary on either side, as far as the servers can tell
 	n.heal(t)
 	f.rejoin(t, former)
@@ -166,36 +178,36 @@ func (f *failover) partition(t *testing.T, n *network) {
 
 // pause suspends the primary until there is another one. It then continues in the belief
 // that it is the primary.
-func (f *failover) pause(t *testing.T) {
+func (f *groupFailover) pause(t *testing.T) {
 	t.Helper()
-	former := f.primary(t)
+	former := f.group.primary(t)
 	f.load.burst()
 	former.Pause()
-	f.await(t, "pause", former, time.Now())
+	f.await(t, "pause", former.Addr, time.Now())
 	former.Continue()
 	time.Sleep(3 * time.Second)
 	f.rejoin(t, former)
 }
 
 // rejoin has a member that left the group join again, as documented.
-func (f *failover) rejoin(t *testing.T, m *groupMember) {
+func (f *groupFailover) rejoin(t *testing.T, m *groupMember) {
 	t.Helper()
-	m.run(t, f.documented(t, "8"))
-	f.awaitOnline(t)
+	m.run(t, f.group.documented(t, "8"))
+	f.group.awaitOnline(t)
 }
 
 // await waits until writes have resumed with another primary, which the servers must name.
-func (f *failover) await(t *testing.T, what string, former *groupMember, fault time.Time) {
+func (f *failover) await(t *testing.T, what, former string, fault time.Time) {
 	t.Helper()
 	took := f.load.resumedAfter(t, fault, 4*maxResume)
-	t.Logf("%s of %s: writes resumed after %v", what, former.Addr, took.Round(10*time.Millisecond))
+	t.Logf("%s of %s: writes resumed after %v", what, former, took.Round(10*time.Millisecond))
 	f.resumes[what] = append(f.resumes[what], took)
 	for _, s := range f.servers {
 		named, ready := f.primaryOf(t, s, former)
 		metrics := f.get(t, s, "/metrics")
 		if named == "" || strings.Contains(ready, "secret") {
-			t.Errorf("/readyz says %q after the failure of %s", ready, former.Addr)
-		} else if !strings.Contains(metrics, `moderato_database_primary{host="`+named+`"} 1`) || !strings.Contains(metrics, `moderato_database_primary{host="`+former.Addr+`"} 0`) {
+			t.Errorf("/readyz says %q after the failure of %s", ready, former)
+		} else if !strings.Contains(metrics, `moderato_database_primary{host="`+named+`"} 1`) || !strings.Contains(metrics, `moderato_database_primary{host="`+former+`"} 0`) {
 			t.Errorf("the metrics do not name the primary %s", named)
 		}
 	}
@@ -203,12 +215,12 @@ func (f *failover) await(t *testing.T, what string, former *groupMember, fault t
 
 // primaryOf returns the primary that /readyz of a server names, once it is not the former
 // one. The server still works off what has waited.
-func (f *failover) primaryOf(t *testing.T, s *process.Server, former *groupMember) (named, ready string) {
+func (f *failover) primaryOf(t *testing.T, s *process.Server, former string) (named, ready string) {
 	t.Helper()
 	for deadline := time.Now().Add(maxResume); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ready = f.get(t, s, "/readyz")
 		found := regexp.MustCompile(`the primary of the database is (\S+)`).FindStringSubmatch(ready)
-		if found != nil && found[1] != former.Addr {
+		if found != nil && found[1] != former {
 			return found[1], ready
 		}
 	}
@@ -239,6 +251,13 @@ func (f *failover) finish(t *testing.T) {
 	f.stop()
 	<-f.ended
 	f.load.check(t, f.db)
+	for _, s := range f.servers {
+		for line := range strings.Lines(s.Log()) {
+			if strings.Contains(line, `"code":"INTERNAL"`) {
+				t.Error(line)
+			}
+		}
+	}
 	if got := process.Run(t, nil, "", "fsck", process.DBFlag(f.url)); got.Code != 0 {
 		t.Errorf("fsck: %+v", got)
 	}

@@ -64,7 +64,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
 	traced := o.tracing("mysql")
-	db := sql.OpenDB(observer.around(o.Layer.around(coalesce.Connector(readCommitted{connector}, traced))))
+	db := sql.OpenDB(observer.around(o.Layer.around(coalesce.Connector(readCommitted{unpreparedOnGalera{connector}}, traced))))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
@@ -294,6 +294,7 @@ func (mysqlDialect) retryCause(err error) string {
 		case 1205:
 			return "lock wait"
 		case 1040, 1053, 1290, 1836, 3159, // too many connections, shutting down, read-only
+			1317, 1927, // the statement or the connection was killed
 			1047, 3032, 3100, 3796, 3797, 3798, 3799: // see isFailover
 			return "server"
 		}

@@ -43,9 +43,21 @@ type preparing struct {
 	tracing tracing.Database
 }
 
+// unpreparedKey is the context key of the *bool that RunUnprepared sets.
+type unpreparedKey struct{}
+
+// RunUnprepared keeps the connection that is being opened with ctx from preparing statements.
+// It is for connectors below a Connector.
+func RunUnprepared(ctx context.Context) {
+	if unprepared, ok := ctx.Value(unpreparedKey{}).(*bool); ok {
+		*unprepared = true
+	}
+}
+
 // Connect opens a connection.
 func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
-	c, err := p.Connector.Connect(ctx)
+	unprepared := false
+	c, err := p.Connector.Connect(context.WithValue(ctx, unpreparedKey{}, &unprepared))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +72,7 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 			_ = s.Close()
 		}
 	})
-	return &preparingConn{connection: inner, kept: kept, tracing: p.tracing}, nil
+	return &preparingConn{connection: inner, kept: kept, isUnprepared: unprepared, tracing: p.tracing}, nil
 }
 
 // connection is the set of interfaces that the drivers' connections implement.
@@ -94,14 +106,15 @@ type keptStatement struct {
 // the rows of an earlier one are being read: the MySQL protocol does not allow it.
 type preparingConn struct {
 	connection
-	kept    *simplelru.LRU[string, *keptStatement]
-	tracing tracing.Database
+	kept         *simplelru.LRU[string, *keptStatement]
+	isUnprepared bool // see RunUnprepared
+	tracing      tracing.Database
 }
 
 // prepared returns the prepared statement for a text. It returns nil if the caller must
 // run the text unprepared, which is always so for a text longer than most bytes.
 func (c *preparingConn) prepared(ctx context.Context, text string, most int) (*keptStatement, error) {
-	if len(text) > most {
+	if len(text) > most || c.isUnprepared {
 		return nil, nil //nolint:nilnil // run unprepared
 	}
 	s, seen := c.kept.Get(text)

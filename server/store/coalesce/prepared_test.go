@@ -20,18 +20,27 @@ type unpreparing struct {
 	driver.QueryerContext
 	driver.SessionResetter
 
-	failure error
-	texts   int
+	failure     error
+	isForbidden bool // the connections run statements unprepared
+	texts       int
+	prepares    int
 }
 
-func (u *unpreparing) Connect(context.Context) (driver.Conn, error) { return u, nil }
-func (*unpreparing) Driver() driver.Driver                          { return nil }
-func (*unpreparing) Close() error                                   { return nil }
-func (*unpreparing) Ping(context.Context) error                     { return nil }
-func (*unpreparing) ResetSession(context.Context) error             { return nil }
-func (*unpreparing) IsValid() bool                                  { return true }
+func (u *unpreparing) Connect(ctx context.Context) (driver.Conn, error) {
+	if u.isForbidden {
+		coalesce.RunUnprepared(ctx)
+	}
+	return u, nil
+}
+
+func (*unpreparing) Driver() driver.Driver              { return nil }
+func (*unpreparing) Close() error                       { return nil }
+func (*unpreparing) Ping(context.Context) error         { return nil }
+func (*unpreparing) ResetSession(context.Context) error { return nil }
+func (*unpreparing) IsValid() bool                      { return true }
 
 func (u *unpreparing) PrepareContext(context.Context, string) (driver.Stmt, error) {
+	u.prepares++
 	return nil, u.failure
 }
 
@@ -66,5 +75,21 @@ func TestStatementRunsAsTextOnlyIfItCannotBePrepared(t *testing.T) {
 				t.Errorf("the statement ran: %t, %v", runs, err)
 			}
 		})
+	}
+}
+
+// TestConnectionsCanRunAllUnprepared repeats a statement on a connection whose connector
+// forbids PREPARE.
+func TestConnectionsCanRunAllUnprepared(t *testing.T) {
+	u := &unpreparing{isForbidden: true}
+	db := sql.OpenDB(coalesce.Connector(u, tracing.Database{}))
+	t.Cleanup(func() { _ = db.Close() })
+	for range 3 {
+		if _, err := db.ExecContext(t.Context(), "UPDATE x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u.prepares != 0 || u.texts != 3 {
+		t.Errorf("%d statements were prepared, and %d ran as text", u.prepares, u.texts)
 	}
 }
