@@ -20,6 +20,13 @@ func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*outbox.Ev
 	return s.fromStore(ctx, floor)
 }
 
+// IsResting reports whether Next waits for an event that concerns the listener.
+func (s *Subscription) IsResting() bool {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return s.isResting
+}
+
 // ExpireLook makes the next Read query whether the events of the hub are outdated.
 func (h *Hub) ExpireLook() { h.lookedAt = time.Time{} }
 

@@ -2,9 +2,7 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,14 +28,6 @@ const (
 	rewriteInterval = time.Second
 )
 
-// Errors of a Subscription.
-var (
-	// ErrTooSlow is returned to a listener that was live and has fallen behind the ring.
-	ErrTooSlow = errors.New("the listener is too slow")
-	// ErrTrimmed is returned for a position after which events are no longer kept.
-	ErrTrimmed = errors.New("events after this position are no longer kept")
-)
-
 // Hub reads the events once for all listeners of the process. The listeners share one
 // ring, so that even a slow listener costs no memory of its own. A listener that begins
 // before the ring reads from the store until the ring has its next event.
@@ -52,14 +42,13 @@ type Hub struct {
 	wake     store.Signal
 	catchUps *fair.Gate
 
-	mu      sync.Mutex
-	ring    []*outbox.Event
-	floor   int64 // the ring has every event after this position
-	last    int64 // and up to this position
-	bound   int64 // a listener that was live and is before this position is too slow
-	changed chan struct{}
-	users   int
-	ready   bool
+	mu          sync.Mutex
+	ring        []*outbox.Event
+	floor       int64 // the ring has every event after this position
+	last        int64 // and up to this position
+	bound       int64 // a listener that was live and is before this position is too slow
+	ready       bool
+	subscribers subscribers
 
 	// rewrites is how many times events had been changed or removed when the ring was
 	// read. It is written with mu held.
@@ -69,7 +58,7 @@ type Hub struct {
 
 // NewHub returns a Hub.
 func NewHub(s *store.Store, log *slog.Logger) *Hub {
-	return &Hub{Store: s, Log: log, wake: store.NewSignal(), catchUps: fair.NewGate(catchUpsAtOnce), changed: make(chan struct{})}
+	return &Hub{Store: s, Log: log, wake: store.NewSignal(), catchUps: fair.NewGate(catchUpsAtOnce), subscribers: newSubscribers()}
 }
 
 // Wake makes the Hub look for events now.
@@ -98,7 +87,7 @@ func (h *Hub) Run(ctx context.Context) {
 func (h *Hub) read(ctx context.Context) error {
 	for {
 		h.mu.Lock()
-		after, idle, rewrites := h.last, h.users == 0 || !h.ready, h.rewrites.Load()
+		after, idle, rewrites := h.last, len(h.subscribers.all) == 0 || !h.ready, h.rewrites.Load()
 		h.mu.Unlock()
 		if idle {
 			return nil
@@ -181,8 +170,11 @@ func (h *Hub) add(after int64, page []*outbox.Event, missing bool, rewrites int6
 		h.bound = h.floor
 		h.ring = append(make([]*outbox.Event, 0, ringSize+pageSize), h.ring[over:]...)
 	}
-	close(h.changed)
-	h.changed = make(chan struct{})
+	if missing {
+		h.subscribers.wakeAll(after)
+	} else {
+		h.subscribers.wakeFor(page, after)
+	}
 }
 
 // tellDeleted calls Deleted for the events of a page that delete messages.
@@ -202,183 +194,4 @@ func (h *Hub) tellDeleted(page []*outbox.Event) {
 func (h *Hub) positions(ctx context.Context) (outbox.Positions, error) {
 	at, err := outbox.ReadPositions(ctx, h.Store.Read)
 	return at, h.Store.Classify(err)
-}
-
-// Subscription is a listener's position in the order of all events. It is for one
-// goroutine.
-type Subscription struct {
-	hub      *Hub
-	position int64
-	isLive   bool
-	// selection returns what the listener may receive at present; nil is everything.
-	selection func() *Selection
-	catchUp   *catchUp // nil unless the Subscription reads from the store
-	// rewrites is the number of the hub's rewrites when the last page was read.
-	rewrites int64
-	// Also, if not nil, ends a Next that waits.
-	Also <-chan struct{}
-}
-
-// Subscribe returns a Subscription to the events after a position; nil is the present.
-// While the listener is behind the ring, the Subscription reads only the events that
-// selection returns at that time; nil is everything. From the ring, it returns all
-// events, and the listener must filter them. The error is ErrTrimmed if events after the
-// position are no longer kept, or if the position is not assigned yet. The caller must
-// close the Subscription.
-func (h *Hub) Subscribe(ctx context.Context, after *int64, selection func() *Selection) (*Subscription, error) {
-	at, err := h.positions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &Subscription{hub: h, position: at.Last, selection: selection}
-	if after != nil {
-		s.position = *after
-	}
-	if s.position < at.Trimmed || s.position > at.Last {
-		return nil, ErrTrimmed
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.users == 0 {
-		// The ring has no events from the time without listeners.
-		h.ring, h.floor, h.last, h.bound, h.ready = nil, at.Last, at.Last, at.Last, true
-	}
-	h.discardRing(at.Rewrites) // a new listener must not receive outdated events
-	h.users++
-	return s, nil
-}
-
-// Close ends the subscription.
-func (s *Subscription) Close() {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	if s.hub.users--; s.hub.users == 0 {
-		s.hub.ring, s.hub.ready = nil, false
-	}
-}
-
-// Position returns the position up to which Next has returned events.
-func (s *Subscription) Position() int64 { return s.position }
-
-// IsOutdated reports whether events were rewritten since Next read its last page. The
-// rest of that page must not be sent: call GoBack with the position of the last event
-// that was sent, and Next returns the rest as it is now.
-func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.Load() }
-
-// GoBack resets the position, so that Next returns the events after it again.
-func (s *Subscription) GoBack(to int64) { s.position, s.catchUp = to, nil }
-
-// HasNext reports whether Next would return without waiting.
-func (s *Subscription) HasNext() bool {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	return s.position < s.hub.last
-}
-
-// Next returns the events that follow. It waits for them until wait or Also fires or ctx
-// ends.
-// If it returns no events and no error, there are none for now, and the caller may call
-// it again.
-func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*outbox.Event, error) {
-	for {
-		events, floor, bound, changed := s.fromRing()
-		switch {
-		case len(events) > 0:
-			s.catchUp = nil
-			return events, nil
-		case s.position < bound && s.isLive:
-			return nil, ErrTooSlow
-		case s.position < floor:
-			return s.fromStore(ctx, floor)
-		}
-		s.isLive = true
-		select {
-		case <-changed:
-		case <-wait:
-			return nil, nil
-		case <-s.Also:
-			return nil, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// fromRing returns the events of the ring after the position, and advances the position.
-// It returns none if the position is before the floor of the ring.
-func (s *Subscription) fromRing() (events []*outbox.Event, floor, bound int64, changed <-chan struct{}) {
-	h := s.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s.rewrites = h.rewrites.Load()
-	if s.position < h.floor {
-		return nil, h.floor, h.bound, nil
-	}
-	first := sort.Search(len(h.ring), func(i int) bool { return h.ring[i].Position > s.position })
-	events = h.ring[first:min(first+pageSize, len(h.ring))]
-	if len(events) > 0 {
-		s.position = events[len(events)-1].Position
-	}
-	return events, h.floor, h.bound, h.changed
-}
-
-// fromStore reads a page that is no longer in the ring. floor is the floor of the ring
-// before the read: meanwhile the ring advances, with events that are not in the page.
-func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*outbox.Event, error) {
-	page, upTo, err := s.readPage(ctx, floor)
-	if err != nil {
-		return nil, err
-	}
-	s.hub.tellDeleted(page)
-	// The page is read before the trimmed position, so that the trimmed position covers
-	// all events that are missing in the page.
-	at, err := s.hub.positions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s.position < at.Trimmed {
-		return nil, ErrTrimmed
-	}
-	if len(page) > 0 {
-		s.position = page[len(page)-1].Position
-		return page, nil
-	}
-	// There are no more events up to upTo.
-	s.position = max(s.position, upTo)
-	return nil, nil
-}
-
-// readPage reads the next page from the store. If the page is empty, there are no events
-// up to the position upTo. Only a few statements run concurrently; listeners take turns.
-func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*outbox.Event, upTo int64, err error) {
-	var selection *Selection
-	if s.selection != nil {
-		selection = s.selection()
-	}
-	if selection == nil || selection.Channels == nil {
-		return s.readEveryChannel(ctx, selection, floor)
-	}
-	if s.catchUp == nil || s.catchUp.selection != selection {
-		s.catchUp = newCatchUp(s.hub.Store, s.hub.catchUps, selection, s.position, floor)
-	}
-	page, err = s.catchUp.next(ctx)
-	upTo = s.catchUp.upTo
-	if len(page) == 0 {
-		s.catchUp = nil
-	}
-	return page, upTo, err
-}
-
-// readEveryChannel is readPage for a listener that receives events of every channel.
-func (s *Subscription) readEveryChannel(ctx context.Context, selection *Selection, floor int64) (page []*outbox.Event, upTo int64, err error) {
-	slot, err := s.hub.catchUps.Acquire(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer slot.Release()
-	if selection != nil {
-		return readTypes(ctx, s.hub.Store, selection.Types, s.position, floor)
-	}
-	page, err = outbox.Read(ctx, s.hub.Store, s.position, pageSize)
-	return page, floor, err
 }

@@ -2,16 +2,19 @@ package watch
 
 import (
 	"context"
+	"slices"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 // listenLive returns the live events of a stream; nil if the stream wants none.
-func (s *Service) listenLive(ctx context.Context, want *filter, who *Listener, place *Place) *live.Listener {
-	if !want.hasLive() || s.Live == nil {
+func (s *Service) listenLive(ctx context.Context, wish *hearing.Wish, who *Listener, place *Place) *live.Listener {
+	if s.Live == nil || !slices.ContainsFunc(wish.Widest(), eventtype.Type.IsLive) {
 		return nil
 	}
 	if place.chat == nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -48,12 +47,6 @@ type Service struct {
 	streams streams
 }
 
-// filter holds which events a listener wants.
-type filter struct {
-	wish  *hearing.Wish
-	after *int64
-}
-
 // ParseTypes checks a list of types of events that are kept, and returns it sorted and
 // without duplicates. It adds violations to f.
 func ParseTypes(f *validate.Fields, names []string) []string {
@@ -78,19 +71,21 @@ func ParseAnyTypes(f *validate.Fields, names []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (*filter, error) {
+// parse returns what a request wishes to hear, and the position after which; nil is the
+// present.
+func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (wish *hearing.Wish, after *int64, err error) {
 	f := validate.Of(req)
 	channelID := f.OptionalUUID("channelId", req.GetChannelId())
 	names := ParseAnyTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	wish, err := hearing.Ask(authn.FromContext(ctx), channelID, eventtype.TypesNamed(names))
+	wish, err = hearing.Ask(authn.FromContext(ctx), channelID, eventtype.TypesNamed(names))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	after, err := outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())
-	return &filter{wish, after}, err
+	after, err = outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())
+	return wish, after, err
 }
 
 // WatchEvents streams events to a listener.
@@ -101,13 +96,13 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		return err
 	}
 	defer closeStream()
-	want, err := s.parse(ctx, req)
+	wish, after, err := s.parse(ctx, req)
 	if err != nil {
 		return err
 	}
-	place := &Place{After: want.after}
+	place := &Place{After: after}
 	defer place.Close()
-	return s.Deliver(ctx, want.wish, place, stream.SendMsg)
+	return s.Deliver(ctx, wish, place, stream.SendMsg)
 }
 
 // Place is where a delivery begins. If a delivery ended with an error, another one can
@@ -131,7 +126,6 @@ func (p *Place) Close() {
 // caller may not listen any more. A message is a WatchEventsResponse, an outbox.Event or, if
 // ctx has live.WithFrames, a live.Frame.
 func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, place *Place, send func(message any) error) error {
-	want := &filter{wish, place.After}
 	who, err := s.Rights.Admit(ctx, wish)
 	if err != nil {
 		return err
@@ -143,7 +137,9 @@ func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, place *Place,
 		return Told(err)
 	}
 	defer from.Close()
-	chat := s.listenLive(ctx, want, who, place)
+	concerns := interestOf(wish)
+	from.Narrow(concerns)
+	chat := s.listenLive(ctx, wish, who, place)
 	if chat != nil {
 		defer who.follow(nil)
 		from.Also = chat.Wake
@@ -159,7 +155,7 @@ func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, place *Place,
 		case <-ctx.Done():
 		}
 	}()
-	w := &watcher{Service: s, send: send, from: from, who: who, want: want, chat: chat, isFramed: live.HasFrames(ctx)}
+	w := &watcher{Service: s, send: send, from: from, who: who, concerns: concerns, chat: chat, isFramed: live.HasFrames(ctx)}
 	// The first message confirms that no event after its cursor is missed.
 	err = w.beat(ctx)
 	if err == nil {
@@ -175,10 +171,10 @@ func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, place *Place,
 type watcher struct {
 	*Service
 
-	send func(message any) error
-	from *Subscription
-	who  *Listener
-	want *filter
+	send     func(message any) error
+	from     *Subscription
+	who      *Listener
+	concerns *Interest
 
 	chat     *live.Listener // nil if the listener wants no live events
 	isFramed bool           // whether send takes live.Frame
@@ -241,7 +237,7 @@ func (w *watcher) sendPage(ctx context.Context, at int64, page []*outbox.Event) 
 		at = e.Position
 		// Check the rights before refresh: the event that ends a right is the last one
 		// delivered under it.
-		if e.IsGone || !w.want.has(e) {
+		if e.IsGone || !w.concerns.has(e) {
 			w.refresh(ctx, e)
 			continue
 		}
@@ -265,27 +261,13 @@ func (w *watcher) sendPage(ctx context.Context, at int64, page []*outbox.Event) 
 // refresh checks the rights of the listener if an event changes them. If the check
 // fails, the listener is paused until the next check.
 func (w *watcher) refresh(ctx context.Context, e *outbox.Event) {
-	if !changesRights(e, w.who.wish.Caller.UserID) {
+	if !w.concerns.isRight(e) {
 		return
 	}
 	w.who.outdate()
 	if err := w.Rights.checkRights(ctx, []*Listener{w.who}); err != nil && ctx.Err() == nil {
 		w.Rights.Log.WarnContext(ctx, "the rights of a listener could not be checked; it is paused", "error", err)
 	}
-}
-
-// changesRights reports whether an event changes what a user may receive.
-func changesRights(e *outbox.Event, userID uid.ID) bool {
-	return e.TargetID == userID && !userID.IsZero() && (e.Type.GrantsRight() || e.Type.EndsRight())
-}
-
-// hasLive reports whether the listener wants live events.
-func (f *filter) hasLive() bool { return slices.ContainsFunc(f.wish.Widest(), eventtype.Type.IsLive) }
-
-// has reports whether the listener may ever hear an event.
-func (f *filter) has(e *outbox.Event) bool {
-	only := f.wish.ChannelID
-	return (only.IsZero() || only == e.ChannelID) && slices.Contains(f.wish.Widest(), e.Type)
 }
 
 // Told returns the API error for an error that ends a stream.
