@@ -28,7 +28,7 @@ const (
 	// must not wait for a processor until all listeners have written. Whenever these
 	// listeners need longer than maxTaking, twice as many may take theirs at once, so slow
 	// listeners hardly delay the others.
-	takingAtOnce = 2
+	takingAtOnce = 4
 	maxTaking    = time.Millisecond
 	// maxPosted is how many messages wait for the next delivery at most.
 	maxPosted = 10_000
