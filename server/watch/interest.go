@@ -45,7 +45,7 @@ func (i *Interest) isRight(e *outbox.Event) bool {
 func changesRights(kind eventtype.Type) bool { return kind.GrantsRight() || kind.EndsRight() }
 
 // subscribers holds the subscriptions of a Hub by what concerns them, so that an event
-// wakes those alone whom it concerns. The Hub's mu guards it.
+// wakes only these. The Hub's mu guards it.
 type subscribers struct {
 	all       map[*Subscription]struct{}
 	byChannel index // zero for every channel
