@@ -22,7 +22,7 @@ const (
 	// for each listener of the delivery and at most maxInterval. Messages that are posted
 	// meanwhile form a batch, so many listeners cost few writes.
 	flushInterval   = 20 * time.Millisecond
-	intervalPerWake = 30 * time.Microsecond
+	intervalPerWake = 20 * time.Microsecond
 	maxInterval     = 100 * time.Millisecond
 	// takingAtOnce is how many listeners take their messages at once: calls, such as bans,
 	// must not wait for a processor until all listeners have written. Whenever these

@@ -15,6 +15,8 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -195,6 +197,49 @@ func BenchmarkWatchers(b *testing.B) {
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-to-all")
 		cancel()
 	}
+}
+
+// BenchmarkWake adds pages with an event in each of 500 channels to a hub with 5,000
+// listeners to every channel, whom none of the events concerns.
+func BenchmarkWake(b *testing.B) {
+	const listeners, channels = 5000, 500
+	ctx := context.Background()
+	url := storetest.SQLite(b)
+	storetest.Migrate(b, url)
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	hub := watch.NewHub(s, slog.New(slog.DiscardHandler))
+	for range listeners {
+		from, err := hub.Subscribe(ctx, nil, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer from.Close()
+		from.Narrow(&watch.Interest{Types: []eventtype.Type{"stream.online"}})
+		if _, err := from.Next(ctx, fired()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	page := make([]*outbox.Event, channels)
+	for i := range page {
+		page[i] = &outbox.Event{ChannelID: uid.New(), Type: "channel.ban"}
+	}
+	for after := int64(0); b.Loop(); after += channels {
+		for i, e := range page {
+			e.Position = after + int64(i) + 1
+		}
+		hub.Add(after, page)
+	}
+}
+
+// fired returns the channel of a timer that has fired.
+func fired() <-chan time.Time {
+	c := make(chan time.Time, 1)
+	c <- time.Time{}
+	return c
 }
 
 // heapInUse returns the bytes in use by the heap and the stacks after a collection.

@@ -20,12 +20,15 @@ func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*outbox.Ev
 	return s.fromStore(ctx, floor)
 }
 
-// IsResting reports whether Next waits for an event that concerns the listener.
-func (s *Subscription) IsResting() bool {
+// IsCaughtUp reports whether no event that the hub has read concerns the listener.
+func (s *Subscription) IsCaughtUp() bool {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	return s.isResting
+	return s.isCaughtUp
 }
+
+// Add adds a page to the ring, and wakes the subscriptions that it concerns.
+func (h *Hub) Add(after int64, page []*outbox.Event) { h.add(after, page, false, h.rewrites.Load()) }
 
 // ExpireLook makes the next Read query whether the events of the hub are outdated.
 func (h *Hub) ExpireLook() { h.lookedAt = time.Time{} }

@@ -72,7 +72,7 @@ func (all *subscribers) remove(s *Subscription) {
 	all.byUser.remove(s.interest.UserID, s)
 }
 
-// wakeAll wakes every subscription that rests, at a position.
+// wakeAll wakes every subscription that has caught up, at a position.
 func (all *subscribers) wakeAll(at int64) {
 	for s := range all.all {
 		s.wake(at)
@@ -86,17 +86,20 @@ func (all *subscribers) wakeFor(events []*outbox.Event, before int64) {
 		eventType eventtype.Type
 	}
 	seen := map[kind]bool{}
+	wakeFor := func(k kind) {
+		if !seen[k] {
+			seen[k] = true
+			all.wakeForType(k.channelID, k.eventType, before)
+		}
+	}
 	for _, e := range events {
 		if changesRights(e.Type) {
 			for s := range all.byUser[e.TargetID] {
 				s.wake(before)
 			}
 		}
-		if k := (kind{e.ChannelID, e.Type}); !seen[k] {
-			seen[k] = true
-			all.wakeForType(e.ChannelID, e.Type, before)
-			all.wakeForType(uid.ID{}, e.Type, before)
-		}
+		wakeFor(kind{e.ChannelID, e.Type})
+		wakeFor(kind{uid.ID{}, e.Type})
 	}
 }
 
@@ -104,7 +107,7 @@ func (all *subscribers) wakeFor(events []*outbox.Event, before int64) {
 // channel.
 func (all *subscribers) wakeForType(channelID uid.ID, kind eventtype.Type, at int64) {
 	for s := range all.byChannel[channelID] {
-		if s.interest.hasType(kind) {
+		if s.isCaughtUp && s.interest.hasType(kind) {
 			s.wake(at)
 		}
 	}

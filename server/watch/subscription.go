@@ -22,8 +22,10 @@ var (
 // goroutine.
 type Subscription struct {
 	hub      *Hub
-	position int64
+	position int64 // guarded by the hub's mu while isCaughtUp
 	isLive   bool
+	// pageAfter is the position before the latest page.
+	pageAfter int64
 	// selection returns what the listener may receive at present; nil is everything.
 	selection func() *Selection
 	catchUp   *catchUp // nil unless the Subscription reads from the store
@@ -34,9 +36,9 @@ type Subscription struct {
 
 	interest *Interest
 	woken    store.Signal
-	// isResting reports that Next waits for an event that concerns the listener. Then the
-	// Hub's mu guards position as well.
-	isResting bool
+	// isCaughtUp reports that no event after position concerns the listener, up to the
+	// hub's last one. The hub's mu guards it.
+	isCaughtUp bool
 }
 
 // Subscribe returns a Subscription to the events after a position; nil is the present.
@@ -89,22 +91,40 @@ func (s *Subscription) Narrow(to *Interest) {
 	s.hub.subscribers.add(s)
 }
 
-// Position returns the position up to which Next has returned events.
-func (s *Subscription) Position() int64 { return s.position }
+// Position returns the position up to which Next has returned the events that concern the
+// listener.
+func (s *Subscription) Position() int64 {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.skip()
+	return s.position
+}
+
+// PageAfter returns the position after which the latest page of Next begins.
+func (s *Subscription) PageAfter() int64 { return s.pageAfter }
+
+// skip advances the position past the events that do not concern the listener. The caller
+// must hold the hub's mu.
+func (s *Subscription) skip() {
+	if s.isCaughtUp {
+		s.position = max(s.position, s.hub.last)
+	}
+}
 
 // IsOutdated reports whether events were rewritten since Next read its last page. The
 // rest of that page must not be sent: call GoBack with the position of the last event
-// that was sent, and Next returns the rest as it is now.
+// that was sent, or PageAfter if none was, and Next returns the rest as it is now.
 func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.Load() }
 
-// GoBack resets the position, so that Next returns the events after it again.
+// GoBack resets the position within the latest page, so that Next returns the events after
+// it again.
 func (s *Subscription) GoBack(to int64) { s.position, s.catchUp = to, nil }
 
 // HasNext reports whether Next would return without waiting.
 func (s *Subscription) HasNext() bool {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	return s.position < s.hub.last
+	return !s.isCaughtUp && s.position < s.hub.last
 }
 
 // Next returns the events that follow. It waits for events that concern the listener,
@@ -131,12 +151,13 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*outb
 
 // fromRing returns the events of the ring after the position, and advances the position. If
 // the position is before the floor of the ring, it returns the floor. If there are no
-// events, the Subscription rests until rest returns.
+// events, the Subscription has caught up.
 func (s *Subscription) fromRing() (events []*outbox.Event, floor int64, err error) {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.rewrites = h.rewrites.Load()
+	s.skip()
 	if s.position < h.bound && s.isLive {
 		return nil, 0, ErrTooSlow
 	}
@@ -146,9 +167,9 @@ func (s *Subscription) fromRing() (events []*outbox.Event, floor int64, err erro
 	first := sort.Search(len(h.ring), func(i int) bool { return h.ring[i].Position > s.position })
 	events = h.ring[first:min(first+pageSize, len(h.ring))]
 	if len(events) > 0 {
-		s.position = events[len(events)-1].Position
+		s.pageAfter, s.position = s.position, events[len(events)-1].Position
 	} else {
-		s.isLive, s.isResting = true, true
+		s.isLive, s.isCaughtUp = true, true
 	}
 	return events, 0, nil
 }
@@ -158,26 +179,21 @@ func (s *Subscription) fromRing() (events []*outbox.Event, floor int64, err erro
 func (s *Subscription) rest(ctx context.Context, wait <-chan time.Time) (isWoken bool) {
 	select {
 	case <-s.woken:
-		isWoken = true
+		return true
 	case <-wait:
 	case <-s.Also:
 	case <-ctx.Done():
 	}
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	if s.isResting { // no event up to the last one concerns the listener
-		s.isResting, s.position = false, max(s.position, s.hub.last)
-	}
-	return isWoken
+	return false
 }
 
 // wake ends the rest of a Subscription. The events after a position may concern the
-// listener, and those before do not. The caller must hold the Hub's mu.
+// listener, and those before do not. The caller must hold the hub's mu.
 func (s *Subscription) wake(at int64) {
-	if !s.isResting {
+	if !s.isCaughtUp {
 		return
 	}
-	s.isResting, s.position = false, max(s.position, at)
+	s.isCaughtUp, s.position = false, max(s.position, at)
 	s.woken.Raise()
 }
 
@@ -199,7 +215,7 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*outbox.Ev
 		return nil, ErrTrimmed
 	}
 	if len(page) > 0 {
-		s.position = page[len(page)-1].Position
+		s.pageAfter, s.position = s.position, page[len(page)-1].Position
 		return page, nil
 	}
 	// There are no more events up to upTo.

@@ -184,16 +184,16 @@ type watcher struct {
 // events go before live ones. Live events do not put off a heartbeat, whose cursor is past
 // the events that the filters excluded.
 func (w *watcher) run(ctx context.Context) error {
+	// The timer must not fire before due: nothing else would wake a quiet stream.
+	due := time.Now().Add(w.Heartbeat)
 	heartbeat := time.NewTimer(w.Heartbeat)
 	defer heartbeat.Stop()
-	due := time.Now().Add(w.Heartbeat)
 	for {
-		at := w.from.Position()
 		page, err := w.from.Next(ctx, heartbeat.C)
 		if err != nil {
 			return err
 		}
-		sent, err := w.sendPage(ctx, at, page)
+		sent, err := w.sendPage(ctx, page)
 		if err != nil {
 			return err
 		}
@@ -223,9 +223,9 @@ func (w *watcher) beat(ctx context.Context) error {
 	return w.send(&moderatov1.WatchEventsResponse{Cursor: cursor})
 }
 
-// sendPage sends those events of a page that the listener wants and may receive. The page
-// follows the position at.
-func (w *watcher) sendPage(ctx context.Context, at int64, page []*outbox.Event) (sent bool, err error) {
+// sendPage sends those events of the latest page that the listener wants and may receive.
+func (w *watcher) sendPage(ctx context.Context, page []*outbox.Event) (sent bool, err error) {
+	at := w.from.PageAfter()
 	for _, e := range page {
 		if ctx.Err() != nil {
 			return sent, ctx.Err()
