@@ -220,14 +220,19 @@ func TestNoMessageFollowsItsDeletion(t *testing.T) {
 		posts.Wait()
 		last := say(t, s, owner, "the end")
 		visible := visibleMessages(t, s)
+		// The event of a deletion may arrive after later messages, but not after this one.
+		ban(t, s, servertest.Owner, servertest.Other)
 		for i, w := range listeners {
 			heardIDs := map[string]string{} // the sender, by message
-			for id := ""; id != last; {
+			for isLast, isOver := false, false; !isLast || !isOver; {
 				got := w.next(t)
 				p := payload(got)
 				switch got.kind() {
+				case "channel.ban":
+					isOver = isOver || p["bannedUserId"] == servertest.Other.String()
 				case chatMessage:
-					id = p["messageId"].(string)
+					id := p["messageId"].(string)
+					isLast = isLast || id == last
 					heardIDs[id] = p["sender"].(map[string]any)["id"].(string)
 				case "channel.chat.clear":
 					clear(heardIDs)
