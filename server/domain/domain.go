@@ -126,6 +126,8 @@ type Check struct {
 	Name string
 	// Query is the statement.
 	Query string
+	// QueryOn, if not nil, returns the statement for a database instead of Query.
+	QueryOn func(*store.Dialect) string
 	// Args returns the arguments of the statement; nil for none.
 	Args func(CheckTime) []any
 	// Fix repairs the violation whose id the statement returned, in one transaction, and

@@ -101,7 +101,11 @@ func find(ctx context.Context, s *store.Store, c domain.Check, at domain.CheckTi
 	if c.Args != nil {
 		args = c.Args(at)
 	}
-	err = store.QueryEach(ctx, s.Read, c.Query+fmt.Sprintf(" LIMIT %d", limit), args, func(scan func(...any) error) error {
+	query := c.Query
+	if c.QueryOn != nil {
+		query = c.QueryOn(s.Dialect)
+	}
+	err = store.QueryEach(ctx, s.Read, query+fmt.Sprintf(" LIMIT %d", limit), args, func(scan func(...any) error) error {
 		var id, what string
 		err := scan(&id, &what)
 		if n++; n == maxFindings && limit == maxFindings {

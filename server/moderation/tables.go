@@ -30,12 +30,13 @@ var Tables = []domain.Table{
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "moderator_id", Table: "users"}},
 		Checks: []domain.Check{{
 			Name: "every ban has its events",
-			// COALESCE keeps MariaDB from the indexes by channel and by type, along which it
-			// reads every event of the channel for each ban.
-			Query: `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is a ban without the event ', t.type)
-				FROM bans b JOIN (SELECT 'channel.ban' AS type UNION ALL SELECT 'channel.chat.clear_user_messages') t ON 1 = 1
-				WHERE b.banned_at > ? AND NOT EXISTS (
-					SELECT 1 FROM events e WHERE COALESCE(e.channel_id, '') = b.channel_id AND e.target_id = b.user_id AND COALESCE(e.type, '') = t.type AND e.occurred_at = b.banned_at)`,
+			QueryOn: func(d *store.Dialect) string {
+				return `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is a ban without the event ', t.type)
+					FROM bans b JOIN (SELECT 'channel.ban' AS type UNION ALL SELECT 'channel.chat.clear_user_messages') t ON 1 = 1
+					WHERE b.banned_at > ? AND NOT EXISTS (
+						SELECT 1 FROM events e` + d.ByIndex("event_target_id_channel_id_sequence") + `
+						WHERE e.channel_id = b.channel_id AND e.target_id = b.user_id AND e.type = t.type AND e.occurred_at = b.banned_at)`
+			},
 			Args: func(t domain.CheckTime) []any { return []any{keptSince(t.Retention, t.Now)} },
 		}, {
 			Name: "bans that have lapsed are announced",
