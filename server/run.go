@@ -28,6 +28,7 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/frames"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -182,7 +183,12 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if err != nil {
 		return err
 	}
-	s.grpc = newGRPCServer(links, implementations, s.health, secured.grpc)
+	rest, grpc, err := frames.NewGuards(registry)
+	if err != nil {
+		return err
+	}
+	s.listeners[0] = rest.Listener(s.listeners[0])
+	s.grpc = newGRPCServer(links, implementations, s.health, grpc.Credentials(secured.grpc))
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
