@@ -1,8 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"runtime"
+	"time"
 
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/gzip"
@@ -26,14 +29,48 @@ type boundedGzip struct{ encoding.Compressor }
 
 var errExpansion = errors.New("the message becomes more than 20 times larger by decompression; send it uncompressed")
 
+// decompressing holds a buffer for each message that may be decompressed at the same time.
+// gRPC decompresses a message before it knows the caller, so a flood of messages must leave
+// processors and memory for other calls.
+var decompressing = func() chan *bytes.Buffer {
+	buffers := make(chan *bytes.Buffer, max(1, runtime.NumCPU()/2))
+	for range cap(buffers) {
+		buffers <- new(bytes.Buffer)
+	}
+	return buffers
+}()
+
+// restFactor is for how many times as long as it took to decompress a message that became too
+// large the next one waits, so that a flood of such messages takes a part of a processor.
+const restFactor = 10
+
 // Decompress returns a reader of the decompressed message.
 func (b boundedGzip) Decompress(r io.Reader) (io.Reader, error) {
+	buffer, start := <-decompressing, time.Now()
+	message, err := b.decompress(r, buffer)
+	if errors.Is(err, errExpansion) {
+		time.Sleep(restFactor * time.Since(start))
+	}
+	decompressing <- buffer
+	return bytes.NewReader(message), err
+}
+
+// decompress returns the decompressed message, or its beginning if it is longer than any
+// message may be.
+func (b boundedGzip) decompress(r io.Reader, buffer *bytes.Buffer) ([]byte, error) {
 	compressed := &counting{Reader: r}
 	inner, err := b.Compressor.Decompress(compressed)
 	if err != nil {
 		return nil, err
 	}
-	return &expanding{inner: inner, compressed: compressed}, nil
+	if c, ok := inner.(io.Closer); ok {
+		defer func() { _ = c.Close() }() // lets the compressor use the reader again
+	}
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(io.LimitReader(&expanding{inner: inner, compressed: compressed}, maxMessageBytes+1)); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(buffer.Bytes()), nil
 }
 
 // counting counts the bytes that were read.
@@ -62,12 +99,4 @@ func (e *expanding) Read(p []byte) (n int, err error) {
 		return n, errExpansion
 	}
 	return n, err
-}
-
-// Close lets the compressor use the reader again.
-func (e *expanding) Close() error {
-	if c, ok := e.inner.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
 }
