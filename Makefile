@@ -98,7 +98,7 @@ test-tools: ## Test the project's own tools.
 	go test -C tools ./gotest ./release ./statements
 
 .PHONY: check
-check: gen-check lint build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.
+check: gen-check lint manifests build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.
 
 .PHONY: hooks
 hooks: ## Check formatting and vet before each commit of this clone.
@@ -176,8 +176,13 @@ failover-galera: $(TESTDB) ## Kill the Galera node that servers write to ten tim
 	$(TESTDB) --prepare
 	go test -count=1 -timeout 1h -v -run '^TestGalera' ./server/cli -galera-kills $(or $(KILLS),10) -galera-pauses $(or $(PAUSES),10) -galera-conflicts $(or $(CONFLICTS),2m)
 
+.PHONY: manifests
+manifests: ## Check the Kubernetes manifests, the Compose file and the Dockerfile of deploy/.
+	@go build -C tools/manifests -o ../../bin/manifests .
+	bin/manifests deploy
+
 .PHONY: deploy-check
-deploy-check: ## Check deploy/ with Prometheus: its rules, their tests, and each query against a server.
+deploy-check: manifests ## The same, and check deploy/ with Prometheus: its rules, their tests, and each query against a server.
 	mkdir -p bin/prometheus
 	[ -x bin/prometheus/usr/bin/promtool ] || (cd bin/prometheus && apt-get download -qq prometheus && dpkg -x prometheus_*.deb .)
 	PATH="$(CURDIR)/bin/prometheus/usr/bin:$$PATH" MODERATO_TEST_MYSQL=none go test -count=1 -timeout 5m -v ./deploy
