@@ -181,6 +181,10 @@ manifests: ## Check the Kubernetes manifests, the Compose file and the Dockerfil
 	@go build -C tools/manifests -o ../../bin/manifests .
 	bin/manifests deploy
 
+.PHONY: image-check
+image-check: ## Build the image of deploy/Dockerfile with buildah, without a registry, and run it: three minutes, as root.
+	tools/check-image
+
 .PHONY: deploy-check
 deploy-check: manifests ## The same, and check deploy/ with Prometheus: its rules, their tests, and each query against a server.
 	mkdir -p bin/prometheus
