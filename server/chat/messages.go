@@ -153,8 +153,7 @@ type Admission struct {
 // unchanged. In the transaction, Post assigns the message that exists then to stored.
 func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admission Admission) (isNew bool, err error) {
 	*stored = m
-	query, args := insertOnce(ctx, st, m, admission)
-	rows, err := s.WriteAtOnce(ctx, query, args, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
+	rows, err := s.WriteAtOnce(ctx, insertOnce(ctx, st, m, admission), func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
 		*stored, isNew, err = postIn(ctx, s, tx, st, m, attempt, admission)
 		return err
 	})
@@ -165,14 +164,18 @@ func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *
 }
 
 // insertOnce returns the statement that stores a new message if the caller may post it;
-// empty if one statement cannot decide that.
-func insertOnce(ctx context.Context, st *Standing, m Message, admission Admission) (query string, args []any) {
+// without a SELECT if one statement cannot decide that.
+func insertOnce(ctx context.Context, st *Standing, m Message, admission Admission) store.Insert {
 	if admission.From == nil {
-		return "", nil
+		return store.Insert{}
 	}
-	from, fromArgs := admission.From(ctx)
-	return "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? " + from,
-		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, fromArgs...)
+	from, args := admission.From(ctx)
+	return store.Insert{
+		Into:      "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) ",
+		Select:    "SELECT ?, ?, ?, ?, ?, ? " + from,
+		Args:      append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, args...),
+		ChannelID: m.ChannelID,
+	}
 }
 
 // postIn is Post in a transaction.

@@ -20,8 +20,12 @@ func (a *analysis) insert(s *scope, n *ast.InsertStmt) {
 	}
 	at := slices.IndexFunc(n.Columns, func(c *ast.ColumnName) bool { return c.Name.L == key })
 	if n.Select != nil {
-		_, terms, in := a.query(s, n.Select)
-		a.inserted(key, table, at >= 0 && at < len(terms) && a.confineTo(in, terms[at]))
+		confined := true
+		for _, part := range parts(n.Select) {
+			_, terms, in := a.query(s, part)
+			confined = confined && at >= 0 && at < len(terms) && a.confineTo(in, terms[at])
+		}
+		a.inserted(key, table, confined)
 		return
 	}
 	confined := at >= 0
@@ -35,6 +39,14 @@ func (a *analysis) insert(s *scope, n *ast.InsertStmt) {
 		}
 	}
 	a.inserted(key, table, confined)
+}
+
+// parts returns the parts of a UNION, or the one SELECT.
+func parts(query ast.ResultSetNode) []ast.Node {
+	if union, ok := query.(*ast.SetOprStmt); ok {
+		return union.SelectList.Selects
+	}
+	return []ast.Node{query}
 }
 
 func (a *analysis) inserted(key, table string, confined bool) {
