@@ -199,10 +199,21 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 // Reauthenticate checks the caller's token again, in the transaction of a change that
 // depends on nothing but the token: a change by a backend that acts for no user.
 func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
+	return reauthenticate(ctx, s, tx, "")
+}
+
+// HoldToken is Reauthenticate that also keeps the token as it is until the transaction
+// ends. It is for a change that creates what the revocation of the token ends: the
+// revocation must see it.
+func HoldToken(ctx context.Context, s *store.Store, tx *ent.Tx) error {
+	return reauthenticate(ctx, s, tx, s.ForShare())
+}
+
+func reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx, lock string) error {
 	markService(ctx)
 	var now int64
 	var revokedAt, expiresAt *instant.Instant
-	err := store.QueryRow(ctx, tx, "SELECT "+s.Clock.SQL()+", revoked_at, expires_at FROM tokens WHERE id = ?",
+	err := store.QueryRow(ctx, tx, "SELECT "+s.Clock.SQL()+", revoked_at, expires_at FROM tokens WHERE id = ?"+lock,
 		[]any{authn.FromContext(ctx).Token}, &now, &revokedAt, &expiresAt)
 	if errors.Is(err, store.ErrNoRows) {
 		return apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)

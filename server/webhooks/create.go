@@ -93,7 +93,11 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w 
 	if err != nil {
 		return err
 	}
-	if standing, err = hearing.StandingIn(ctx, s.Store.Clock, tx, wish.Caller, channelID(w)); err != nil { // after the lock
+	// The token may have been revoked, and the standing lost, during the wait for the lock.
+	if err := authz.HoldToken(ctx, s.Store, tx); err != nil {
+		return err
+	}
+	if standing, err = hearing.StandingIn(ctx, s.Store.Clock, tx, wish.Caller, channelID(w)); err != nil {
 		return err
 	}
 	types, err := wish.Types(standing)
