@@ -30,11 +30,14 @@ const (
 	reconnectDelay = 2 * time.Second
 )
 
+// streamParameters are the query parameters of a stream that are no fields of its request.
+var streamParameters = []string{lastEventParameter, ticketParameter}
+
 // streamEvents serves WatchEvents as Server-Sent Events. The call goes through the same
 // chain, and the `id` of an event is its cursor.
 func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	request := &moderatov1.WatchEventsRequest{}
-	if err := (queryParser{}).Parse(request, r.Form, nil); err != nil {
+	if err := (queryParser{beside: streamParameters}).Parse(request, r.Form, nil); err != nil {
 		violations, _ := unflatten(err.Error())
 		f.refuse(w, r, apierr.Invalid(violations...))
 		return
@@ -45,12 +48,8 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := live.WithFrames(r.Context())
 	call := callContext(ctx, w, r)
-	if tickets := r.Form[ticketParameter]; len(tickets) > 0 {
-		if len(tickets) > 1 {
-			f.refuse(w, r, apierr.Invalid(apierr.Violation{Field: ticketParameter, Description: "must be given once"}))
-			return
-		}
-		call = ticketContext(ctx, w, tickets[0])
+	if r.Form.Has(ticketParameter) {
+		call = ticketContext(ctx, w, r.Form.Get(ticketParameter))
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
 	header, err := f.conn.Watch(call, moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)

@@ -19,11 +19,15 @@ import (
 // and `name[0]` for a repeated field. Unknown names are ignored, unless they are
 // misspelt names. The runtime's own parser accepts snake_case and reads `name[]` as the
 // key of a map.
-type queryParser struct{}
+type queryParser struct {
+	// beside holds the names of parameters that are no fields of the request. The caller of
+	// Parse reads them.
+	beside []string
+}
 
 // Parse sets the fields of a request. Its error holds all violations, up to
 // apierr.MaxViolations.
-func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
+func (p queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
 	m := request.ProtoReflect()
 	var violations violationsError
 	for _, key := range slices.SortedFunc(maps.Keys(values), compareKeys) {
@@ -33,8 +37,10 @@ func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.
 		problem := ""
 		if field := fieldOf(m.Descriptor(), key); field != nil {
 			problem = setField(m, field, values[key])
-		} else {
-			problem = refuseParameter(m.Descriptor(), key)
+		} else if !slices.Contains(p.beside, key) {
+			problem = p.refuseParameter(m.Descriptor(), key)
+		} else if len(values[key]) > 1 {
+			problem = givenTwice
 		}
 		if problem != "" {
 			violations = append(violations, apierr.Violation{Field: apierr.Truncate(key, maxShownKey), Description: problem})
@@ -45,6 +51,9 @@ func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.
 	}
 	return violations
 }
+
+// givenTwice is what is wrong with a repeated parameter that has one value.
+const givenTwice = "must be given once"
 
 // maxShownKey is the length in bytes at which a violation truncates the key of a
 // parameter.
@@ -78,7 +87,7 @@ func compareKeys(a, b string) int {
 func setField(m protoreflect.Message, field protoreflect.FieldDescriptor, texts []string) string {
 	if !field.IsList() {
 		if len(texts) > 1 {
-			return "must be given once"
+			return givenTwice
 		}
 		value, problem := parseScalar(field.Kind(), texts[0])
 		if problem == "" {

@@ -83,16 +83,19 @@ func knownFields(m protoreflect.MessageDescriptor) string {
 
 // refuseParameter returns why an unknown query parameter is refused, or an empty string
 // if it is ignored.
-func refuseParameter(m protoreflect.MessageDescriptor, name string) string {
-	meant := spelling.Suggest(m, name)
-	switch {
-	case meant == nil:
-		return ""
-	case meant.IsList():
-		return unknownName("parameter", name, meant.JSONName()+"[]")
-	default:
+func (p queryParser) refuseParameter(m protoreflect.MessageDescriptor, name string) string {
+	if meant := spelling.Suggest(m, name); meant != nil {
+		if meant.IsList() {
+			return unknownName("parameter", name, meant.JSONName()+"[]")
+		}
 		return unknownName("parameter", name, meant.JSONName())
 	}
+	for _, meant := range p.beside {
+		if spelling.Fold(meant) == spelling.Fold(name) {
+			return unknownName("parameter", name, meant)
+		}
+	}
+	return ""
 }
 
 func unknownName(what, name, meant string) string {

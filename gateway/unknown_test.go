@@ -126,3 +126,39 @@ func TestNestedMessagesRefuseUnknownFieldsToo(t *testing.T) {
 		t.Errorf("%d messages refuse unknown fields, want those of webhooks, batches and sweeps", count)
 	}
 }
+
+// TestMisspeltParameterOfStreamIsRejected sends parameters without which a stream would
+// begin at the present, and lose events. They are no fields of the stream's request.
+func TestMisspeltParameterOfStreamIsRejected(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	for query, want := range map[string]string{
+		"last_event_id=x":               "unknown parameter last_event_id; did you mean lastEventId?",
+		"lastEventID=x":                 "unknown parameter lastEventID; did you mean lastEventId?",
+		"lastEventId[]=x":               "unknown parameter lastEventId[]; did you mean lastEventId?",
+		"lastEventId=x&last-event-id=x": "unknown parameter last-event-id; did you mean lastEventId?",
+		"Ticket=x":                      "unknown parameter Ticket; did you mean ticket?",
+		"tickets[0]=x":                  "unknown parameter tickets[0]; did you mean ticket?",
+		"channel_id=x":                  "unknown parameter channel_id; did you mean channelId?",
+		"types[]=x":                     "unknown parameter types[]; did you mean type[]?",
+		"lastEventId=x&lastEventId=x":   "lastEventId must be given once.",
+		"lastEventId=&lastEventId=":     "lastEventId must be given once.",
+		"ticket=x&ticket=x":             "ticket must be given once.",
+	} {
+		if r := s.REST(t, owner, http.MethodHead, "/v1/events?"+query, ""); r.Status != http.StatusBadRequest {
+			t.Errorf("%s: got %d, want 400", query, r.Status)
+			continue // a GET would not end
+		}
+		r := s.REST(t, owner, http.MethodGet, "/v1/events?"+query, "")
+		if got := wantRefused(t, r, http.StatusBadRequest, "INVALID_ARGUMENT").Message; got != want {
+			t.Errorf("%s: got the message %q, want %q", query, got, want)
+		}
+	}
+	r := s.REST(t, owner, http.MethodGet, "/v1/events?lastEventIds=x&Ticket=x&ticket=x&ticket=y&cursors=x&last=x", "")
+	wantViolations(t, r, "Ticket", "cursors", "lastEventIds", "ticket")
+	r = s.REST(t, owner, http.MethodHead, "/v1/events?event=x&last=x&id=x&t=x", "")
+	if r.Status != http.StatusOK {
+		t.Errorf("other unknown parameters: got %d", r.Status)
+	}
+}
