@@ -74,7 +74,7 @@ func TestClientCredentials(t *testing.T) {
 		}
 		form := url.Values{"grant_type": {"client_credentials"}}
 		refused := s.post(t, "/oauth2/token", s.config(native), form)
-		refused.want(t, "a public client", http.StatusBadRequest, "invalid_client")
+		refused.want(t, "a public client", http.StatusUnauthorized, "invalid_client")
 		if !strings.Contains(fmt.Sprint(refused.Body), "use authorization_code or the device flow") {
 			t.Errorf("a public client is not told what to do: %v", refused.Body)
 		}
@@ -99,17 +99,26 @@ func TestWrongClientCredentials(t *testing.T) {
 				form.Set("client_secret", c.secret)
 			}
 			a := s.post(t, path, nil, form)
-			if a.text("error") != "invalid_client" {
-				t.Errorf("%s at %s: got %d %v, want invalid_client", c.name, path, a.Status, a.Body)
-			}
+			a.want(t, c.name+" at "+path, http.StatusUnauthorized, "invalid_client")
 		}
 	}
-	r, _ := http.NewRequest(http.MethodPost, s.url("/oauth2/token"), strings.NewReader("grant_type=client_credentials"))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(web, "wrong")
-	a := send(t, r)
-	a.want(t, "Basic with a wrong secret", http.StatusUnauthorized, "invalid_client")
-	if got := a.Header.Get("WWW-Authenticate"); got != `Basic realm="moderato"` {
-		t.Errorf("WWW-Authenticate: got %q", got)
+	s.post(t, "/oauth2/introspect", nil, url.Values{"token": {"x"}}).want(t, "introspection without a client", http.StatusUnauthorized, "invalid_client")
+	for _, c := range []struct{ name, path, id, secret string }{
+		{"a wrong secret", "/oauth2/token", web, "wrong"},
+		{"a broken percent-encoding of the id", "/oauth2/token", "%zz", "x"},
+		{"a broken percent-encoding of the secret", "/oauth2/revoke", web, "50%"},
+		{"a broken percent-encoding of the secret", "/oauth2/introspect", web, "%"},
+		{"no secret", "/oauth2/introspect", web, ""},
+		{"a public client", "/oauth2/introspect", native, ""},
+		{"a public client that asks for an app token", "/oauth2/token", native, ""},
+	} {
+		r, _ := http.NewRequest(http.MethodPost, s.url(c.path), strings.NewReader("grant_type=client_credentials&token=x"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.SetBasicAuth(c.id, c.secret)
+		a := send(t, r)
+		a.want(t, "Basic with "+c.name+" at "+c.path, http.StatusUnauthorized, "invalid_client")
+		if got := a.Header.Get("WWW-Authenticate"); got != `Basic realm="moderato"` {
+			t.Errorf("Basic with %s at %s: WWW-Authenticate: got %q", c.name, c.path, got)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -67,11 +68,32 @@ func (h *handler) checkForm(x *exchange) error {
 	if err := readForm(x); err != nil {
 		return oidc.ErrInvalidRequest().WithDescription("%s", err.Error())
 	}
-	if _, _, x.hasBasic = x.r.BasicAuth(); x.hasBasic && x.r.PostForm.Has("client_secret") {
-		return oidc.ErrInvalidRequest().WithDescription("the client's secret must be sent in one place only")
+	if err := checkCredentials(x); err != nil {
+		return err
 	}
 	if x.r.URL.Path == DevicePath {
 		return h.limits.begin(x)
+	}
+	return nil
+}
+
+// checkCredentials refuses credentials of a client that are wrong, whoever the client is.
+// The library would refuse some of them with status 400, and RFC 6749 has 401.
+func checkCredentials(x *exchange) error {
+	form := x.r.PostForm
+	id, secret, hasBasic := x.r.BasicAuth()
+	if x.hasBasic = hasBasic; !hasBasic {
+		secret = form.Get("client_secret")
+	} else if form.Has("client_secret") {
+		return oidc.ErrInvalidRequest().WithDescription("the client's secret must be sent in one place only")
+	}
+	for _, text := range []string{id, secret} {
+		if _, err := url.QueryUnescape(text); hasBasic && err != nil {
+			return oidc.ErrInvalidClient().WithDescription("the client's id or secret in the header is not well-formed")
+		}
+	}
+	if x.r.URL.Path == IntrospectPath && secret == "" && form.Get("client_assertion") == "" {
+		return oidc.ErrInvalidClient().WithDescription("the client must send its secret")
 	}
 	return nil
 }
@@ -85,9 +107,9 @@ func readForm(x *exchange) error {
 	if x.r.Header.Get("Content-Encoding") != "" {
 		return errors.New("the body must not have a content-encoding")
 	}
-	url := *x.r.URL
-	url.RawQuery = ""
-	x.r.URL = &url
+	u := *x.r.URL
+	u.RawQuery = ""
+	x.r.URL = &u
 	x.r.Body = http.MaxBytesReader(x.ResponseWriter, x.r.Body, maxFormBytes)
 	if err := x.r.ParseForm(); err != nil {
 		return errors.New("the body could not be read as a form")
@@ -162,7 +184,8 @@ func (p *protocol) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 		return nil, answer(exchangeOf(ctx), err)
 	}
 	if c.IsPublic && r.Form.Get("grant_type") == string(oidc.GrantTypeClientCredentials) {
-		return nil, oidc.ErrInvalidClient().WithDescription("a public client gets no token without a user: use authorization_code or the device flow")
+		err := oidc.ErrInvalidClient().WithDescription("a public client gets no token without a user: use authorization_code or the device flow")
+		return nil, answer(exchangeOf(ctx), err)
 	}
 	return clientOf{Client: c}, nil
 }
