@@ -160,7 +160,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // readBody reads the whole body and replaces it with the bytes read. It checks the size
 // and the media type before the body is decoded.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) *apierr.Error {
-	body, err := readAll(w, r, limit)
+	body, err := ReadAll(w, r, limit)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -168,7 +168,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) *apierr.Error
 			Reason:  moderatov1.Reason_REASON_BODY_TOO_LARGE,
 			Message: fmt.Sprintf("The request body is larger than %d KiB.", limit>>10),
 		}
-	case errors.Is(err, errEncoding):
+	case errors.Is(err, ErrEncoding):
 		return &apierr.Error{
 			Reason:  moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED,
 			Message: "The request body has an unsupported content-encoding; send it as it is, or with gzip.",
@@ -182,12 +182,12 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) *apierr.Error
 	return nil
 }
 
-// errEncoding is the error for a content-encoding that is not supported.
-var errEncoding = errors.New("the content-encoding is not supported")
+// ErrEncoding is the error of ReadAll for a content-encoding that is not supported.
+var ErrEncoding = errors.New("the content-encoding is not supported")
 
-// readAll reads a body and decodes its content-encoding. limit bounds the body before and
-// after decoding.
-func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// ReadAll reads the body of a request and decodes its content-encoding. limit bounds the
+// body before and after decoding; the error for a larger one is an *http.MaxBytesError.
+func ReadAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	sent := http.MaxBytesReader(w, r.Body, limit)
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ","); strings.ToLower(encoding) {
 	case "", "identity":
@@ -199,7 +199,7 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error
 		}
 		return io.ReadAll(http.MaxBytesReader(w, decoded, limit))
 	default:
-		return nil, errEncoding
+		return nil, ErrEncoding
 	}
 }
 

@@ -118,6 +118,8 @@ func (d *document) form(f form) object {
 			{"200", ok},
 			{"400", failed("The request is not valid; `error` says why.", "invalid_grant", "the code is not valid")},
 			{"401", failed("`invalid_client`: the client's id or secret is wrong.", "invalid_client", "the client credentials are not valid", "WWW-Authenticate")},
+			{"413", failed("The body is larger than 64 KiB.", "invalid_request", "the body is too large")},
+			{"415", failed("The body has a `Content-Encoding` other than gzip.", "invalid_request", "the body has an unsupported content-encoding; send it as it is, or with gzip")},
 			{"429", failed("Too many requests.", "temporarily_unavailable", "Too many requests for this client and user. Wait for the time in Retry-After.", "Retry-After")},
 			d.headersTooLarge(),
 			{"500", failed("An internal error.", "server_error", "An internal error occurred. If it persists, report it with the request id.")},

@@ -300,12 +300,6 @@ func TestOtherParametersAreIgnored(t *testing.T) {
 	if got := s.Do(t, r); got.Status != http.StatusBadRequest {
 		t.Errorf("JSON: got %d %s", got.Status, got.Body)
 	}
-	r, _ = http.NewRequest(http.MethodPost, s.url("/oauth2/token"), strings.NewReader("compressed"))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Content-Encoding", "gzip")
-	if a := send(t, r); a.Status != http.StatusBadRequest || !strings.Contains(a.text("error_description"), "content-encoding") {
-		t.Errorf("gzip: got %d %v", a.Status, a.Body)
-	}
 	if got := s.REST(t, servertest.Credentials{}, http.MethodGet, "/oauth2/token", ""); got.Status != http.StatusMethodNotAllowed || got.Header.Get("Allow") != "POST, OPTIONS" {
 		t.Errorf("GET: got %d %v", got.Status, got.Header)
 	}

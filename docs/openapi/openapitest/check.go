@@ -152,15 +152,6 @@ func decoded(header http.Header, body []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// decodedRequest returns the body of a request without its compression. Forms are read as
-// they are.
-func decodedRequest(header http.Header, body []byte) ([]byte, error) {
-	if mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type")); mediaType != "application/json" {
-		return body, nil
-	}
-	return decoded(header, body)
-}
-
 // checkRequest checks a request that the server accepted.
 func (d *Document) checkRequest(x *exchange, pointer string) error {
 	operation, _ := d.at(pointer)
@@ -178,7 +169,7 @@ func (d *Document) checkRequest(x *exchange, pointer string) error {
 	if operation["requestBody"] == nil {
 		return nil
 	}
-	body, err := decodedRequest(x.request.Header, x.sent.Bytes())
+	body, err := decoded(x.request.Header, x.sent.Bytes())
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (l *library) check(x *exchange) error {
 	if isEnough {
 		return nil
 	}
-	sent, err := decodedRequest(x.request.Header, x.sent.Bytes())
+	sent, err := decoded(x.request.Header, x.sent.Bytes())
 	if err != nil {
 		return nil //nolint:nilerr // the response says that the body cannot be read
 	}
@@ -103,7 +103,7 @@ func (l *library) validate(r *http.Request, sent []byte, status int, header http
 // Validate validates an exchange with the document that the server serves, with
 // kin-openapi. The body of the request is the one that was sent.
 func Validate(r *http.Request, sent []byte, status int, header http.Header, answer []byte) error {
-	if plain, err := decodedRequest(r.Header, sent); err == nil {
+	if plain, err := decoded(r.Header, sent); err == nil {
 		sent = plain
 	}
 	answer, err := decoded(header, answer)

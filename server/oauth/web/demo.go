@@ -158,7 +158,7 @@ func (p *demoPage) submit(x *exchange) error {
 	if err := p.limits.address(x); err != nil {
 		return p.failed(x, err)
 	}
-	if err := p.readForm(x); err != nil {
+	if err := parseForm(x); err != nil { // in which scopes may be repeated
 		return p.errorPage(x, http.StatusBadRequest, "The form could not be read.")
 	}
 	posted := x.r.PostForm
@@ -188,12 +188,6 @@ func (p *demoPage) submit(x *exchange) error {
 	}
 	redirect(x, DemoSignInPath+"?"+url.Values{n.name: {n.value}}.Encode(), http.StatusSeeOther)
 	return nil
-}
-
-// readForm reads a form in which scopes may be repeated.
-func (p *demoPage) readForm(x *exchange) error {
-	x.r.Body = http.MaxBytesReader(x.ResponseWriter, x.r.Body, maxFormBytes)
-	return x.r.ParseForm()
 }
 
 // decide records the decision of the user. A form that is sent twice has the same result.

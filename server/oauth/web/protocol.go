@@ -1,8 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -12,6 +14,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 
+	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/oauth"
@@ -66,7 +69,7 @@ func (h *handler) checkForm(x *exchange) error {
 		return err
 	}
 	if err := readForm(x); err != nil {
-		return oidc.ErrInvalidRequest().WithDescription("%s", err.Error())
+		return err
 	}
 	if err := checkCredentials(x); err != nil {
 		return err
@@ -85,7 +88,7 @@ func checkCredentials(x *exchange) error {
 	if x.hasBasic = hasBasic; !hasBasic {
 		secret = form.Get("client_secret")
 	} else if form.Has("client_secret") {
-		return oidc.ErrInvalidRequest().WithDescription("the client's secret must be sent in one place only")
+		return errRequest("the client's secret must be sent in one place only")
 	}
 	for _, text := range []string{id, secret} {
 		if _, err := url.QueryUnescape(text); hasBasic && err != nil {
@@ -102,32 +105,52 @@ func checkCredentials(x *exchange) error {
 func readForm(x *exchange) error {
 	mediaType, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/x-www-form-urlencoded" {
-		return errors.New("the body must be application/x-www-form-urlencoded")
-	}
-	if x.r.Header.Get("Content-Encoding") != "" {
-		return errors.New("the body must not have a content-encoding")
+		return errRequest("the body must be application/x-www-form-urlencoded")
 	}
 	u := *x.r.URL
 	u.RawQuery = ""
 	x.r.URL = &u
-	x.r.Body = http.MaxBytesReader(x.ResponseWriter, x.r.Body, maxFormBytes)
-	if err := x.r.ParseForm(); err != nil {
-		return errors.New("the body could not be read as a form")
+	if err := parseForm(x); err != nil {
+		return err
 	}
 	if len(x.r.PostForm) > maxParameterCount {
-		return errors.New("there are too many parameters")
+		return errRequest("there are too many parameters")
 	}
 	for _, values := range x.r.PostForm {
 		if len(values) > 1 {
-			return errors.New("a parameter is repeated")
+			return errRequest("a parameter is repeated")
 		}
 	}
 	return nil
 }
 
+// parseForm decodes and parses the body of a request.
+func parseForm(x *exchange) error {
+	body, err := gateway.ReadAll(x.ResponseWriter, x.r, maxFormBytes)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return op.NewStatusError(errRequest("the body is too large"), http.StatusRequestEntityTooLarge)
+	case errors.Is(err, gateway.ErrEncoding):
+		return op.NewStatusError(errRequest("the body has an unsupported content-encoding; send it as it is, or with gzip"), http.StatusUnsupportedMediaType)
+	}
+	x.r.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil || x.r.ParseForm() != nil {
+		return errRequest("the body could not be read as a form")
+	}
+	return nil
+}
+
+// errRequest returns the error of a request that is not well-formed.
+func errRequest(why string) *oidc.Error { return oidc.ErrInvalidRequest().WithDescription("%s", why) }
+
 // answer returns an error as the library writes it. It hides the server's own mistakes,
 // which are logged.
 func answer(x *exchange, err error) error {
+	var complete op.StatusError
+	if errors.As(err, &complete) {
+		return complete
+	}
 	var shown *oidc.Error
 	if errors.As(err, &shown) {
 		if shown.ErrorType == oidc.InvalidClient {
