@@ -3,10 +3,17 @@ package oauth_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/oauth"
+	oauthweb "github.com/moderato-live/moderato/server/oauth/web"
 )
 
 // packed returns a text in gzip.
@@ -49,5 +56,49 @@ func TestBodiesOfForms(t *testing.T) {
 			r.Header.Set("Content-Encoding", c.encoding)
 		}
 		send(t, r).want(t, c.name, c.status, c.code)
+	}
+}
+
+// TestErrorsOfFormsAreThoseOfTheStandard checks that client libraries find the errors of a
+// server that stops, and of a header Host that is not valid.
+func TestErrorsOfFormsAreThoseOfTheStandard(t *testing.T) {
+	for _, c := range []struct {
+		name, host, code string
+		isDraining       bool
+		status           int
+	}{
+		{"a server that stops", "moderato.example.com", "temporarily_unavailable", true, http.StatusServiceUnavailable},
+		{"an invalid Host", "a/b", "invalid_request", false, http.StatusBadRequest},
+	} {
+		var codes []string
+		forms := 0
+		for _, e := range oauthweb.Endpoints(oauthweb.Options{
+			Service: &oauth.Service{}, Draining: func() bool { return c.isDraining }, Log: slog.New(slog.DiscardHandler),
+			Observe: func(_, code string, _ time.Duration) { codes = append(codes, code) },
+		}) {
+			if !e.IsForm {
+				continue
+			}
+			forms++
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, e.Path, http.NoBody)
+			r.Host = c.host
+			if err := e.Serve(w, r); err != nil {
+				t.Errorf("%s at %s: got the error %v, want a response", c.name, e.Path, err)
+				continue
+			}
+			var body map[string]string
+			if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != c.status || body["error"] != c.code || body["error_description"] == "" {
+				t.Errorf("%s at %s: got %d %s, want %d %s", c.name, e.Path, w.Code, w.Body, c.status, c.code)
+			}
+			if got := w.Header().Get("Retry-After"); (got == "1") != c.isDraining {
+				t.Errorf("%s at %s: Retry-After: got %q", c.name, e.Path, got)
+			}
+			if want := strings.ToUpper(c.code); codes[len(codes)-1] != want {
+				t.Errorf("%s at %s: got the code %s in the metrics, want %s", c.name, e.Path, codes[len(codes)-1], want)
+			}
+		}
+		if forms != 4 {
+			t.Errorf("%d endpoints take a form, want 4", forms)
+		}
 	}
 }

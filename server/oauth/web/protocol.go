@@ -65,6 +65,9 @@ func (h *handler) form(x *exchange) error {
 }
 
 func (h *handler) checkForm(x *exchange) error {
+	if err := h.admit(x); err != nil {
+		return err
+	}
 	if err := h.limits.address(x); err != nil {
 		return err
 	}
@@ -169,6 +172,8 @@ func answer(x *exchange, err error) error {
 		x.cause = err
 	case moderatov1.Reason_REASON_RATE_LIMITED:
 		hidden.ErrorType = "temporarily_unavailable"
+	case moderatov1.Reason_REASON_INVALID_ARGUMENT:
+		hidden.ErrorType = oidc.InvalidRequest
 	default:
 		hidden.ErrorType, x.cause = "temporarily_unavailable", err
 	}

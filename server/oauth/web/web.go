@@ -81,10 +81,10 @@ func Endpoints(o Options) []gateway.Endpoint {
 	all := []gateway.Endpoint{
 		{Method: http.MethodGet, Path: MetadataPath, Serve: h.observed(h.metadata)},
 		{Method: http.MethodGet, Path: AuthorizePath, Serve: h.observed(h.authorize), ReadsQuery: true, IsPage: true},
-		{Method: http.MethodPost, Path: TokenPath, Serve: h.observed(h.form), IsForm: true},
-		{Method: http.MethodPost, Path: DevicePath, Serve: h.observed(h.form), IsForm: true},
-		{Method: http.MethodPost, Path: RevokePath, Serve: h.observed(h.form), IsForm: true},
-		{Method: http.MethodPost, Path: IntrospectPath, Serve: h.observed(h.form), IsForm: true, IsPage: true},
+		{Method: http.MethodPost, Path: TokenPath, Serve: h.recorded(h.form), IsForm: true},
+		{Method: http.MethodPost, Path: DevicePath, Serve: h.recorded(h.form), IsForm: true},
+		{Method: http.MethodPost, Path: RevokePath, Serve: h.recorded(h.form), IsForm: true},
+		{Method: http.MethodPost, Path: IntrospectPath, Serve: h.recorded(h.form), IsForm: true, IsPage: true},
 		{Method: http.MethodPost, Path: generateURLPath, Serve: h.observed(h.generateURL)},
 		{Method: http.MethodPost, Path: exchangePath, Serve: h.observed(h.exchange)},
 		{Method: http.MethodPost, Path: refreshPath, Serve: h.observed(h.refresh)},
@@ -120,9 +120,20 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// observed returns the function of an endpoint: it counts and logs requests, and bounds
-// their time. If serve returns an error, it has written nothing.
+// observed returns the function of an endpoint, whose errors are in the envelope: it
+// records requests, and refuses those that the server cannot take.
 func (h *handler) observed(serve func(*exchange) error) func(http.ResponseWriter, *http.Request) error {
+	return h.recorded(func(x *exchange) error {
+		if err := h.admit(x); err != nil {
+			return err
+		}
+		return serve(x)
+	})
+}
+
+// recorded returns the function of an endpoint that calls admit itself: it counts and logs
+// requests, and bounds their time. If serve returns an error, it has written nothing.
+func (h *handler) recorded(serve func(*exchange) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		start := time.Now()
 		x := &exchange{recorder: &recorder{ResponseWriter: w}, address: peer.Address(r)}
@@ -133,20 +144,19 @@ func (h *handler) observed(serve func(*exchange) error) func(http.ResponseWriter
 		x.r = r.WithContext(fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: x.address}, MaxWait: h.MaxWait}))
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Pragma", "no-cache")
-		err := h.serve(x, serve)
+		err := serve(x)
 		h.log(x, err, time.Since(start))
 		return err
 	}
 }
 
-func (h *handler) serve(x *exchange, serve func(*exchange) error) (err error) {
+// admit returns an error if the server takes no requests, or not this one.
+func (h *handler) admit(x *exchange) (err error) {
 	if h.Draining() {
 		return &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
 	}
-	if x.issuer, err = issuerOf(x.r); err != nil {
-		return err
-	}
-	return serve(x)
+	x.issuer, err = issuerOf(x.r)
+	return err
 }
 
 func (h *handler) log(x *exchange, err error, elapsed time.Duration) {
