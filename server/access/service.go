@@ -57,7 +57,9 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 	respond := idempotency.Response(ctx, func() *platformv1.PutClientResponse {
 		return &platformv1.PutClientResponse{Client: clientRecord(row), ClientSecret: secret}
 	})
-	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+	// A client that is no longer a service client loses its service tokens.
+	endsOwn := !req.GetClient().GetService() && isOwn(ctx, req.GetClient().GetId())
+	err := feed.WriteEnding(ctx, s.Store, endsOwn, func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		if row, err = putClient(ctx, tx, req.GetClient()); err != nil || secret == "" {
 			return err
@@ -68,6 +70,11 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 		return nil, apierr.In("client", err)
 	}
 	return respond(), nil
+}
+
+// isOwn reports whether the caller's token was issued to a client.
+func isOwn(ctx context.Context, clientID string) bool {
+	return authn.FromContext(ctx).ClientID == clientID
 }
 
 // CreateClient creates or replaces a client, for the command line. If withSecret is true,
@@ -116,7 +123,7 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+	err := feed.WriteEnding(ctx, s.Store, isOwn(ctx, id), func(ctx context.Context, tx feed.Tx) error {
 		if _, err := tx.Application.Delete().Where(application.ID(id)).Exec(ctx); err != nil {
 			return err
 		}
@@ -251,8 +258,9 @@ func (s *Service) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenRe
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	_, err := authn.Revoke(ctx, s.Store, req.GetToken(), func(ctx context.Context, tx *ent.Tx) error {
-		return authz.Reauthenticate(ctx, s.Store, tx)
+	endsOwn := authn.FromContext(ctx).Token == digest.Of(req.GetToken())
+	_, err := authn.Revoke(ctx, s.Store, req.GetToken(), func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		return authz.ReauthenticateAttempt(ctx, s.Store, tx, attempt, endsOwn)
 	})
 	return &platformv1.RevokeTokenResponse{}, err
 }

@@ -177,11 +177,11 @@ func checkHolder(ctx context.Context, s *store.Store, tx *ent.Tx, t NewToken) er
 // within 2 s on every server for reads. A token that is revoked already stays revoked.
 // Revoke reports whether the token exists. admit, if not nil, runs in the transaction;
 // if it returns an error, the token is not revoked.
-func Revoke(ctx context.Context, s *store.Store, text string, admit func(context.Context, *ent.Tx) error) (found bool, err error) {
+func Revoke(ctx context.Context, s *store.Store, text string, admit func(context.Context, *ent.Tx, store.Attempt) error) (found bool, err error) {
 	isToken := checkToken(text) == nil
-	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if admit != nil {
-			if err := admit(ctx, tx); err != nil {
+			if err := admit(ctx, tx, attempt); err != nil {
 				return err
 			}
 		}

@@ -202,6 +202,17 @@ func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 	return reauthenticate(ctx, s, tx, "")
 }
 
+// ReauthenticateAttempt is Reauthenticate for a change that ends the caller's own token if
+// endsOwn is true, and that can be repeated. An earlier attempt whose outcome is unknown may
+// have ended the token, so the token of a repeated attempt need not be valid.
+func ReauthenticateAttempt(ctx context.Context, s *store.Store, tx *ent.Tx, attempt store.Attempt, endsOwn bool) error {
+	err := Reauthenticate(ctx, s, tx)
+	if endsOwn && attempt.Unknown && errors.Is(err, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)) {
+		return nil
+	}
+	return err
+}
+
 // HoldToken is Reauthenticate that also keeps the token as it is until the transaction
 // ends. It is for a change that creates what the revocation of the token ends: the
 // revocation must see it.

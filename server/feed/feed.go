@@ -94,9 +94,15 @@ func RetryOnDuplicate(s *store.Store, write func() error) error {
 
 // Write runs body in a transaction on behalf of the caller of the current request.
 func Write(ctx context.Context, s *store.Store, body func(context.Context, Tx) error) error {
+	return WriteEnding(ctx, s, false, body)
+}
+
+// WriteEnding is Write for a body that ends the caller's own token if endsOwn is true: see
+// authz.ReauthenticateAttempt.
+func WriteEnding(ctx context.Context, s *store.Store, endsOwn bool, body func(context.Context, Tx) error) error {
 	return RetryOnDuplicate(s, func() error {
-		return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			if err := authz.Reauthenticate(ctx, s, tx); err != nil {
+		return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+			if err := authz.ReauthenticateAttempt(ctx, s, tx, attempt, endsOwn); err != nil {
 				return err
 			}
 			now, err := s.Clock.Now(ctx, tx)

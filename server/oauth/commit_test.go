@@ -71,3 +71,34 @@ func TestLostCommits(t *testing.T) {
 		}
 	})
 }
+
+// TestRevokedGrantOfCallerWithLostCommit revokes the grant on which the caller's own token
+// rests. The repeated attempt must not be refused because the token has ended.
+func TestRevokedGrantOfCallerWithLostCommit(t *testing.T) {
+	t.Parallel()
+	storetest.EachKind(t, func(t *testing.T, u store.URL) {
+		cutter := &storetest.Cutter{}
+		conf := config(u)
+		conf.DBLayer = cutter.Layer
+		s := open(t, conf)
+		c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+		for name, cuts := range map[string][]storetest.Cut{
+			"before it happened":                {storetest.BeforeCommit},
+			"before its answer came back":       {storetest.AfterCommit},
+			"before it, then before its answer": {storetest.BeforeCommit, storetest.AfterCommit},
+			"twice before its answer":           {storetest.AfterCommit, storetest.AfterCommit},
+			"a while before it happens":         {storetest.LateCommit},
+		} {
+			mine, others := s.signIn(t, c, servertest.Viewer), s.signIn(t, c, servertest.Owner)
+			cutter.CutNext("(*Service).RevokeGrant", cuts...)
+			r := s.REST(t, servertest.Credentials{Token: mine.AccessToken, ClientID: web}, http.MethodDelete, "/v1/users/grants", `{"clientId":"web-app"}`)
+			if r.Status != http.StatusOK || cutter.Made() != len(cuts) {
+				t.Errorf("cut %s: got %d %s, %d cuts", name, r.Status, r.Body, cutter.Made())
+			}
+			if s.works(t, mine.AccessToken) || !s.works(t, others.AccessToken) {
+				t.Errorf("cut %s: want the tokens of the caller ended, and no others", name)
+			}
+			s.refresh(t, c, mine.RefreshToken).want(t, "refresh", http.StatusBadRequest, "invalid_grant")
+		}
+	})
+}

@@ -49,11 +49,12 @@ func (s *Service) ListGrants(ctx context.Context, _ *moderatov1.ListGrantsReques
 // RevokeGrant implements UsersService.
 func (s *Service) RevokeGrant(ctx context.Context, req *moderatov1.RevokeGrantRequest) (*moderatov1.RevokeGrantResponse, error) {
 	f := validate.Of(req)
-	clientID, userID := f.Identifier("clientId", req.GetClientId()), authn.FromContext(ctx).UserID
+	caller := authn.FromContext(ctx)
+	clientID, userID := f.Identifier("clientId", req.GetClientId()), caller.UserID
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+	err := feed.WriteEnding(ctx, s.Store, clientID == caller.ClientID, func(ctx context.Context, tx feed.Tx) error {
 		// A code that was not redeemed yet must not bring new tokens.
 		err := tx.Authorization.Update().
 			Where(authorization.ClientID(clientID), authorization.UserID(userID), authorization.Status(approved)).
