@@ -99,7 +99,9 @@ func (s *Service) rotate(
 		if len(common(asked, strings.Fields(row.Scopes))) < len(asked) {
 			return nil, oidc.ErrInvalidScope().WithDescription("a refresh cannot add scopes")
 		}
-		scopes = common(asked, family)
+		if scopes = common(asked, family); len(scopes) == 0 {
+			return nil, oidc.ErrInvalidScope().WithDescription("the scopes are no longer granted")
+		}
 	}
 	issued := &Tokens{Access: d.access, Refresh: d.refresh, Lifetime: s.Lifetimes.User, Scopes: scopes}
 	if attempt.Unknown {

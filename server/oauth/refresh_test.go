@@ -101,18 +101,43 @@ func TestRefreshNeverAddsScopes(t *testing.T) {
 		t.Errorf("after a narrowed one: got %v, want all", got.Body)
 	}
 	// What the platform takes from the grant, and what the client loses, ends as well.
-	_, err := s.Access.PutGrant(s.service.Context(), &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{
-		ClientId: web, UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead, authn.OfflineAccess},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.grant(t, servertest.Raider, authn.UsersRead, authn.OfflineAccess)
 	if got := with(""); got.text("scope") != "offline.access users.read" {
 		t.Errorf("with a smaller grant: got %v", got.Body)
 	}
 	s.client(t, &platformv1.ClientRecord{Id: web, Name: "Web app", RedirectUris: []string{callback}, Scopes: []string{authn.UsersRead}})
 	c.ClientSecret = s.client(t, &platformv1.ClientRecord{Id: web, Name: "Web app", RedirectUris: []string{callback}, Scopes: []string{authn.UsersRead}})
 	with("").want(t, "without offline.access", http.StatusBadRequest, "invalid_grant")
+}
+
+// TestRefreshForWithdrawnScopesIsRefused asks for scopes all of which the grant has lost.
+// The refresh token stays as it is.
+func TestRefreshForWithdrawnScopesIsRefused(t *testing.T) {
+	s := one(t)
+	c := s.config(web, authn.UsersRead, authn.UsersBot, authn.OfflineAccess)
+	token := s.signIn(t, c, servertest.Raider).RefreshToken
+	with := func(scope string) answer {
+		return s.post(t, "/oauth2/token", c, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "scope": {scope}})
+	}
+	s.grant(t, servertest.Raider, authn.UsersRead, authn.OfflineAccess)
+	with("users.bot").want(t, "a withdrawn scope", http.StatusBadRequest, "invalid_scope")
+	if rows := s.Store.Read.RefreshToken.Query().AllX(t.Context()); len(rows) != 1 || rows[0].ReplacedAt != nil {
+		t.Errorf("the refresh tokens are %v, want the first one, unused", rows)
+	}
+	if got := with("users.bot users.read"); got.Status != http.StatusOK || got.text("scope") != "users.read" {
+		t.Errorf("with another one: got %d %v", got.Status, got.Body)
+	}
+}
+
+// grant sets the scopes that a user grants to the client web.
+func (s *site) grant(t *testing.T, user uid.ID, scopes ...string) {
+	t.Helper()
+	_, err := s.Access.PutGrant(s.service.Context(), &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{
+		ClientId: web, UserId: user.String(), Scopes: scopes,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestRevocation(t *testing.T) {
@@ -221,12 +246,7 @@ func TestCodeNeedsGrant(t *testing.T) {
 	c := s.config(web, authn.UsersRead, authn.UsersBot)
 	const verifier = "0123456789012345678901234567890123456789012"
 	code := s.code(t, c, verifier, servertest.Raider)
-	_, err := s.Access.PutGrant(s.service.Context(), &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{
-		ClientId: web, UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.grant(t, servertest.Raider, authn.UsersRead)
 	s.redeem(t, c, code, verifier).want(t, "redeem", http.StatusBadRequest, "invalid_grant")
 }
 
