@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
@@ -85,13 +86,22 @@ func (s *Service) lockRefresh(ctx context.Context, tx *ent.Tx, text string) (*en
 	return row, g, err
 }
 
-// rotate issues the tokens that follow a refresh token. Their scopes are never more than
-// those of the token, of the grant and of the client.
+// scopesAfter returns the scopes that a refresh gives: those of the token, of the grant and of
+// the client. It returns none if the refresh token can no longer be used.
+func scopesAfter(row *ent.RefreshToken, g *ent.Grant, c *Client) []string {
+	family := common(common(strings.Fields(row.Scopes), strings.Fields(g.Scopes)), c.Scopes)
+	if !slices.Contains(family, authn.OfflineAccess) {
+		return nil
+	}
+	return family
+}
+
+// rotate issues the tokens that follow a refresh token.
 func (s *Service) rotate(
 	ctx context.Context, tx *ent.Tx, c *Client, row *ent.RefreshToken, g *ent.Grant, d draft, asked []string, attempt store.Attempt, now instant.Instant,
 ) (*Tokens, error) {
-	family := common(common(strings.Fields(row.Scopes), strings.Fields(g.Scopes)), c.Scopes)
-	if len(common(family, []string{authn.OfflineAccess})) == 0 {
+	family := scopesAfter(row, g, c)
+	if len(family) == 0 {
 		return nil, errGrant("the user has revoked the approval")
 	}
 	scopes := family

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/oauth2"
+
 	"github.com/moderato-live/moderato/ent/webhook"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
@@ -191,6 +193,46 @@ func TestIntrospection(t *testing.T) {
 	}
 	if a := ask(native, token.AccessToken); a.text("error") != "invalid_client" {
 		t.Errorf("a public client: got %d %v", a.Status, a.Body)
+	}
+}
+
+// TestIntrospectionOfRefreshTokenIsWhatARefreshGives asks about a refresh token after the
+// grant or the client has lost scopes, and compares with what a refresh then gives.
+func TestIntrospectionOfRefreshTokenIsWhatARefreshGives(t *testing.T) {
+	s := one(t)
+	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: "backend", Name: "Backend", Service: true}}})
+	backend := s.config("backend")
+	backend.ClientSecret = s.client(t, &platformv1.ClientRecord{Id: "backend", Name: "Backend", Service: true})
+	c := s.config(web, authn.UsersRead, authn.UsersBot, authn.OfflineAccess)
+	clientHas := func(scopes ...string) {
+		c.ClientSecret = s.client(t, &platformv1.ClientRecord{Id: web, Name: "Web app", RedirectUris: []string{callback}, Scopes: scopes})
+	}
+	all := c.Scopes
+	for _, step := range []struct {
+		name string
+		lose func()
+		want string // the scope; empty if the token is not active
+	}{
+		{"nothing", func() {}, "offline.access users.bot users.read"},
+		{"a scope of the grant", func() { s.grant(t, servertest.Raider, authn.UsersRead, authn.OfflineAccess) }, "offline.access users.read"},
+		{"offline.access of the grant", func() { s.grant(t, servertest.Raider, authn.UsersRead, authn.UsersBot) }, ""},
+		{"all scopes of the grant", func() { s.grant(t, servertest.Raider) }, ""},
+		{"a scope of the client", func() { clientHas(authn.OfflineAccess, authn.UsersBot) }, "offline.access users.bot"},
+		{"offline.access of the client", func() { clientHas(authn.UsersRead, authn.UsersBot) }, ""},
+		{"the user", func() { s.deleteUser(t, servertest.Raider) }, ""}, // the last one
+	} {
+		clientHas(all...)
+		token := s.signIn(t, c, servertest.Raider).RefreshToken
+		step.lose()
+		for by, asking := range map[string]*oauth2.Config{"the client": c, "a service client": backend} {
+			got := s.post(t, "/oauth2/introspect", asking, url.Values{"token": {token}})
+			if got.Status != http.StatusOK || got.Body["active"] != (step.want != "") || got.text("scope") != step.want || (step.want == "" && len(got.Body) != 1) {
+				t.Errorf("without %s, %s asks: got %d %v, want the scope %q", step.name, by, got.Status, got.Body, step.want)
+			}
+		}
+		if got := s.refresh(t, c, token); (got.Status == http.StatusOK) != (step.want != "") || got.text("scope") != step.want {
+			t.Errorf("without %s: a refresh gives %d %v, want the scope %q", step.name, got.Status, got.Body, step.want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
@@ -99,6 +100,7 @@ func (s *Service) Introspect(ctx context.Context, c *Client, text string) (Intro
 	return result, nil
 }
 
+// introspectRefresh is Introspect for a refresh token: it returns what a refresh would give.
 func (s *Service) introspectRefresh(ctx context.Context, c *Client, text string) (Introspection, error) {
 	if !authn.IsWhole(text) {
 		return Introspection{}, nil
@@ -115,8 +117,24 @@ func (s *Service) introspectRefresh(ctx context.Context, c *Client, text string)
 	if err != nil || now >= row.ExpiresAt || isUsed || (row.ClientID != c.ID && !c.IsService) {
 		return Introspection{}, s.Store.Classify(err)
 	}
+	if row.ClientID != c.ID {
+		if c, err = s.Client(ctx, row.ClientID); err != nil || c == nil {
+			return Introspection{}, err
+		}
+	}
+	g, err := s.Store.Read.Grant.Query().Where(grant.ClientID(row.ClientID), grant.UserID(row.UserID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return Introspection{}, nil
+	}
+	if err != nil {
+		return Introspection{}, s.Store.Classify(err)
+	}
+	scopes := scopesAfter(row, g, c)
+	if len(scopes) == 0 {
+		return Introspection{}, nil
+	}
 	return Introspection{
-		Active: true, Scope: row.Scopes, ClientID: row.ClientID, Subject: row.UserID.String(),
+		Active: true, Scope: strings.Join(scopes, " "), ClientID: row.ClientID, Subject: row.UserID.String(),
 		IssuedAt: row.IssuedAt.Time().Unix(), Expires: seconds(&row.ExpiresAt),
 	}, nil
 }
