@@ -26,3 +26,13 @@ func AsOf(ctx context.Context, s *store.Store) (asOf instant.Instant, position i
 	}
 	return state.asOf, state.Last, nil
 }
+
+// JoinDuringLook joins a stream while a look that does not end is under way.
+func JoinDuringLook(ctx context.Context, s *store.Store) error {
+	o := newObserver(s)
+	if err := o.looking.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	_, err := o.join(ctx, &stream{})
+	return err
+}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -25,6 +27,8 @@ const (
 	// maxGap is the longest time between two looks. The row of an erasure exists for twice
 	// that time at least.
 	maxGap = time.Minute
+	// lookTimeout bounds a look, for which new streams wait.
+	lookTimeout = 5 * time.Second
 	// idsAtOnce bounds the ids that one statement names.
 	idsAtOnce = 500
 )
@@ -60,12 +64,16 @@ type deletion struct {
 type observer struct {
 	store *store.Store
 
-	looking sync.Mutex
+	looking *semaphore.Weighted          // of one
 	last    *state                       // nil while there were no streams; used with looking held
 	told    map[deletion]instant.Instant // deletions that were told, with their times; used with looking held
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
+}
+
+func newObserver(s *store.Store) *observer {
+	return &observer{store: s, looking: semaphore.NewWeighted(1), streams: map[*stream]struct{}{}}
 }
 
 // Job returns the job that looks for changes without an event.
@@ -100,8 +108,13 @@ func (o *observer) all() []*stream {
 
 // look reads the present state and tells the streams.
 func (o *observer) look(ctx context.Context) error {
-	o.looking.Lock()
-	defer o.looking.Unlock()
+	if err := o.looking.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer o.looking.Release(1)
+	// A look is for all streams, and does not end with the one that joins.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
 	streams := o.all()
 	if len(streams) == 0 {
 		o.last = nil
@@ -128,8 +141,9 @@ func (o *observer) look(ctx context.Context) error {
 	}
 	o.last = next
 	for _, s := range streams {
-		s.tell(next, deleted, existing)
+		s.tell(next, slices.Collect(maps.Keys(deleted)), existing)
 	}
+	maps.Copy(o.told, deleted)
 	return nil
 }
 
@@ -163,10 +177,10 @@ func (o *observer) read(ctx context.Context) (*state, error) {
 	return s, err
 }
 
-// deletions returns the users and channels that were deleted since the last look. A
-// deletion counts as a rewrite of events in its transaction, so rows that are read after
-// the count have every deletion that it counts.
-func (o *observer) deletions(ctx context.Context, next *state) ([]deletion, error) {
+// deletions returns the users and channels that were deleted and were not told yet, with
+// their times. A deletion counts as a rewrite of events in its transaction, so rows that are
+// read after the count have every deletion that it counts.
+func (o *observer) deletions(ctx context.Context, next *state) (map[deletion]instant.Instant, error) {
 	if o.last == nil {
 		o.told = map[deletion]instant.Instant{}
 		return nil, nil
@@ -177,7 +191,7 @@ func (o *observer) deletions(ctx context.Context, next *state) ([]deletion, erro
 	if next.at.Sub(o.last.at) > maxGap {
 		return nil, errGap
 	}
-	var found []deletion
+	found := map[deletion]instant.Instant{}
 	since := o.last.now.Add(-lateCommit)
 	maps.DeleteFunc(o.told, func(_ deletion, at instant.Instant) bool { return at < since })
 	err := store.QueryEach(ctx, o.store.Read, "SELECT id, is_user, requested_at FROM erasures WHERE requested_at >= ?", []any{since},
@@ -186,9 +200,8 @@ func (o *observer) deletions(ctx context.Context, next *state) ([]deletion, erro
 			var at instant.Instant
 			err := scan(&d.id, &d.isUser, &at)
 			if o.told[d] != at {
-				found = append(found, d)
+				found[d] = at
 			}
-			o.told[d] = at
 			return err
 		})
 	return found, err

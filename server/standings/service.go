@@ -52,7 +52,7 @@ func New(s *store.Store, watching *watch.Service, log *slog.Logger, r prometheus
 	m := newMetrics(r)
 	return &Service{
 		Store: s, Watching: watching, log: log, metrics: m, reads: fair.NewGate(readsAtOnce),
-		observer:    &observer{store: s, streams: map[*stream]struct{}{}},
+		observer:    newObserver(s),
 		subscribers: &subscribers{db: s, metrics: m, byID: map[uid.ID]*subscriber{}},
 	}
 }
