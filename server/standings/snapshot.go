@@ -129,15 +129,25 @@ func (s *stream) sendSnapshot(ctx context.Context, present *state) error {
 			return err
 		}
 	}
-	m := &platformv1.WatchStandingsResponse{ServerTime: int64(present.present())}
-	for _, d := range deleted {
-		s.addDeletion(m, d)
-	}
 	s.metrics.snapshots.Observe(time.Since(began).Seconds())
-	if len(m.GetChanges()) == 0 {
-		return nil
+	return s.sendDeletions(ctx, deleted, present)
+}
+
+// sendDeletions sends deletions in messages that a gRPC client accepts by default.
+func (s *stream) sendDeletions(ctx context.Context, deleted []deletion, present *state) error {
+	for some := range slices.Chunk(deleted, rowsAtOnce) {
+		m := &platformv1.WatchStandingsResponse{ServerTime: int64(present.present())}
+		for _, d := range some {
+			s.addDeletion(m, d)
+		}
+		if len(m.GetChanges()) == 0 {
+			continue
+		}
+		if err := s.deliver(ctx, m, present); err != nil {
+			return err
+		}
 	}
-	return s.deliver(ctx, m, present)
+	return nil
 }
 
 // page reads and sends the rows of a snapshot, one page at a time.

@@ -285,6 +285,28 @@ func TestSnapshotHasEveryRow(t *testing.T) {
 	})
 }
 
+// TestErasuresOfSnapshotAreSplit begins a stream while many users are being erased. Their
+// deletions come in messages that a client accepts.
+func TestErasuresOfSnapshotAreSplit(t *testing.T) {
+	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
+		const users = 4_500
+		now := d.Store.Clock.Local()
+		err := d.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			var rows []*ent.ErasureCreate
+			for range users {
+				rows = append(rows, tx.Erasure.Create().SetID(uid.New()).SetIsUser(true).SetRequestedAt(now).SetNextAt(now.Add(time.Hour)))
+			}
+			return tx.Erasure.CreateBulk(rows...).Exec(ctx)
+		})
+		d.must(nil, err)
+		w := watch(t, there, d.service, everything(), nil)
+		w.settle(d.Server)
+		if view, _ := w.stop(); len(view.erased) != users || w.largest > 8_000 {
+			t.Errorf("%d users are erased, and a message has %d changes, want %d and at most 8000", len(view.erased), w.largest, users)
+		}
+	})
+}
+
 // TestAfterglowIsTold commits a sweep with an afterglow, which no event reports, and undoes
 // it.
 func TestAfterglowIsTold(t *testing.T) {

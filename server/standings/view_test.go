@@ -170,6 +170,7 @@ type chatServer struct {
 	complete  int
 	early     int // cursors before the state was complete
 	changes   int
+	largest   int // the most changes of a message
 	err       error
 	acks      bool // whether it acknowledges
 }
@@ -223,6 +224,7 @@ func (w *chatServer) handle(m *platformv1.WatchStandingsResponse) {
 	if m.GetSnapshot() != nil {
 		w.view.snapshot(m.GetSnapshot())
 	}
+	w.largest = max(w.largest, len(m.GetChanges()))
 	slowest := int64(0)
 	for _, c := range m.GetChanges() {
 		w.view.apply(c)
