@@ -36,8 +36,9 @@ type Config struct {
 	Address string
 	// ClientID is the client to which the tokens are issued.
 	ClientID string
-	// Tokens supplies the access tokens: a StaticToken, or the token source of an
-	// oauth2.Config, which refreshes them. See Endpoint.
+	// Tokens supplies the access tokens: a StaticToken, or a TokenSource, which refreshes
+	// them. One goroutine at a time asks it, and a call waits no longer than until its
+	// deadline. See Endpoint.
 	Tokens oauth2.TokenSource
 	// ActingUser is the id of the user for whom a service token acts; empty if it acts
 	// for no user. ActingAs sets it for a single call.
@@ -98,7 +99,7 @@ func New(c Config) (*Client, error) {
 	}
 	conn, err := grpc.NewClient(c.Address, append([]grpc.DialOption{
 		grpc.WithTransportCredentials(transport),
-		grpc.WithPerRPCCredentials(caller{c}),
+		grpc.WithPerRPCCredentials(&caller{Config: c}),
 		grpc.WithDefaultServiceConfig(serviceConfig()),
 		grpc.WithChainUnaryInterceptor(callUnary),
 		grpc.WithChainStreamInterceptor(callStream),

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"golang.org/x/oauth2"
 	"google.golang.org/grpc"
@@ -99,6 +101,80 @@ func TestTokenErrors(t *testing.T) {
 		if status.Code(err) != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
+	}
+}
+
+// hanging is a token source that does not return before it is released.
+type hanging struct{ asked, released chan struct{} }
+
+func (h *hanging) Token() (*oauth2.Token, error) {
+	h.asked <- struct{}{}
+	<-h.released
+	return &oauth2.Token{AccessToken: "mdu_test"}, nil
+}
+
+// TestCallsDoNotHangWithTokens makes calls while the token source hangs. Each ends with its
+// context, and all of them ask for one token.
+func TestCallsDoNotHangWithTokens(t *testing.T) {
+	t.Parallel()
+	const calls = 3
+	source := &hanging{asked: make(chan struct{}, calls+1), released: make(chan struct{})}
+	client := newStub(t, empty).client(t, func(config *moderato.Config) { config.Tokens = source })
+	call := func(ctx context.Context) error {
+		_, err := client.Tokens.GetSelf(ctx, &moderatov1.GetSelfRequest{})
+		return err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, calls)
+	for range calls {
+		go func() { ended <- call(ctx) }()
+	}
+	<-source.asked
+	time.Sleep(50 * time.Millisecond) // the other calls wait for a token as well
+	cancel()
+	for range calls {
+		select {
+		case err := <-ended:
+			if status.Code(err) != codes.Canceled {
+				t.Errorf("got %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("a call does not end with its context")
+		}
+	}
+	if n := len(source.asked); n > 0 {
+		t.Errorf("the source was asked %d times, want once", n+1)
+	}
+	close(source.released)
+	if err := call(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// silent is the transport of a server that does not respond.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestRefreshHasTimeout refreshes a token at a server that does not respond.
+func TestRefreshHasTimeout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ of, want time.Duration }{
+		"by default":                   {0, 20 * time.Second},
+		"of the program's HTTP client": {time.Minute, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: silent{}, Timeout: c.of})
+			conf := &oauth2.Config{ClientID: "bot", Endpoint: moderato.Endpoint("http://moderato.test")}
+			source := moderato.TokenSource(ctx, conf, &oauth2.Token{RefreshToken: "mdr_test"})
+			began := time.Now()
+			if _, err := source.Token(); err == nil || time.Since(began) != c.want {
+				t.Errorf("%s: got %v after %s, want an error after %s", name, err, time.Since(began), c.want)
+			}
+		})
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -19,6 +21,9 @@ const (
 	tokenPath = "/oauth2/token"
 	// maxRefusal bounds how much of the response of a server is read.
 	maxRefusal = 64 << 10
+	// refreshTimeout bounds the refresh of a token, unless the program's HTTP client has a
+	// timeout. A server responds or fails within 15 s.
+	refreshTimeout = 20 * time.Second
 )
 
 // StaticToken returns a token source that always returns the same access token.
@@ -28,8 +33,7 @@ func StaticToken(token string) oauth2.TokenSource {
 
 // Endpoint returns the OAuth endpoints of a server at a REST address, such as
 // "https://moderato.example.com". With it, an oauth2.Config signs users in with the
-// authorization code flow or the device flow, and its token source refreshes their
-// tokens.
+// authorization code flow or the device flow, and TokenSource refreshes their tokens.
 func Endpoint(address string) oauth2.Endpoint {
 	address = strings.TrimSuffix(address, "/")
 	return oauth2.Endpoint{
@@ -38,6 +42,18 @@ func Endpoint(address string) oauth2.Endpoint {
 		TokenURL:      address + tokenPath,
 		AuthStyle:     oauth2.AuthStyleInParams,
 	}
+}
+
+// TokenSource returns the token source of an oauth2.Config, which refreshes a token. A refresh
+// ends after 20 s at the latest, or after the timeout of the http.Client of the context, as
+// oauth2 has it. The source of the oauth2.Config itself has no timeout: while a server does
+// not respond to its refresh, no call gets a token.
+func TokenSource(ctx context.Context, conf *oauth2.Config, token *oauth2.Token) oauth2.TokenSource {
+	client := *oauth2.NewClient(ctx, nil) // the http.Client of the context
+	if client.Timeout == 0 {
+		client.Timeout = refreshTimeout
+	}
+	return conf.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &client), token)
 }
 
 // SignOut ends the tokens of a sign-in. conf is the configuration with which the user signed
@@ -111,13 +127,17 @@ func ActingAs(ctx context.Context, userID string) context.Context {
 }
 
 // caller adds the credentials to each attempt of a call.
-type caller struct{ Config }
+type caller struct {
+	Config
+
+	fetches singleflight.Group
+}
 
 // GetRequestMetadata returns the token, the client id and the acting user.
-func (c caller) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
-	token, err := c.Tokens.Token()
+func (c *caller) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
+	token, err := c.token(ctx)
 	if err != nil {
-		return nil, status.Error(tokenErrorCode(err), "no access token: "+err.Error())
+		return nil, err
 	}
 	headers := map[string]string{"authorization": "Bearer " + token.AccessToken, "client-id": c.ClientID}
 	user, ok := ctx.Value(actingUserKey{}).(string)
@@ -130,8 +150,26 @@ func (c caller) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 	return headers, nil
 }
 
+// token returns a token of the source. A source takes no context, so calls that ask at the
+// same time wait for one goroutine, each until its own context ends.
+func (c *caller) token(ctx context.Context) (*oauth2.Token, error) {
+	fetched := c.fetches.DoChan("", func() (any, error) { return c.Tokens.Token() })
+	var code codes.Code
+	var err error
+	select {
+	case r := <-fetched:
+		if r.Err == nil {
+			return r.Val.(*oauth2.Token), nil
+		}
+		code, err = tokenErrorCode(r.Err), r.Err
+	case <-ctx.Done():
+		code, err = status.FromContextError(ctx.Err()).Code(), ctx.Err()
+	}
+	return nil, status.Error(code, "no access token: "+err.Error())
+}
+
 // RequireTransportSecurity reports whether the token may only be sent over TLS.
-func (c caller) RequireTransportSecurity() bool { return !c.Plaintext }
+func (c *caller) RequireTransportSecurity() bool { return !c.Plaintext }
 
 // tokenErrorCode returns UNAUTHENTICATED if the server refused to issue a token, and
 // UNAVAILABLE, which is worth a retry, if it could not be asked.

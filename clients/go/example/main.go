@@ -41,7 +41,7 @@ func run(ctx context.Context, rest, grpc string, out io.Writer) error {
 		return err
 	}
 	client, err := moderato.New(moderato.Config{
-		Address: grpc, Plaintext: true, ClientID: conf.ClientID, Tokens: conf.TokenSource(ctx, token),
+		Address: grpc, Plaintext: true, ClientID: conf.ClientID, Tokens: moderato.TokenSource(ctx, conf, token),
 	})
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func run(ctx context.Context, rest, grpc string, out io.Writer) error {
 	// 12. Refresh the token, and sign out. That ends the tokens of this sign-in, and no others.
 	// Users.RevokeGrant would end every token that the client has for the user, also those that
 	// make run printed.
-	refreshed, err := conf.TokenSource(ctx, &oauth2.Token{RefreshToken: token.RefreshToken}).Token()
+	refreshed, err := moderato.TokenSource(ctx, conf, &oauth2.Token{RefreshToken: token.RefreshToken}).Token()
 	if err != nil {
 		return err
 	}
