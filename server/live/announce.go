@@ -15,23 +15,45 @@ import (
 // unless the announcement could not be written. Then it is written later: a listener must
 // not depend on a write, because it also receives the events that are kept.
 func (x *exchange) join(ctx context.Context) {
-	x.joining.Lock()
-	defer x.joining.Unlock()
-	x.state.Lock()
-	x.listeners++
-	mustWrite := (!x.isReading || time.Since(x.freshAt) > freshTime) && time.Since(x.failedAt) > retryTime
-	x.state.Unlock()
-	if !mustWrite {
+	if !x.enter() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), joinTimeout)
 	defer cancel()
-	if err := x.announce(ctx); err != nil {
+	if err := x.announceOnce(ctx); err != nil {
 		x.hub.log.WarnContext(ctx, "listeners for chat could not be announced to other servers; it will be tried again", "error", err)
 		x.state.Lock()
 		x.failedAt = time.Now()
 		x.state.Unlock()
 	}
+}
+
+// enter counts a listener, and reports whether it needs an announcement.
+func (x *exchange) enter() bool {
+	x.state.Lock()
+	defer x.state.Unlock()
+	x.listeners++
+	return x.mustAnnounce()
+}
+
+// mustAnnounce reports whether a listener needs an announcement. The caller must hold state.
+func (x *exchange) mustAnnounce() bool {
+	return (!x.isReading || time.Since(x.freshAt) > freshTime) && time.Since(x.failedAt) > retryTime
+}
+
+// announceOnce announces the listeners, unless that was done or failed while it waited.
+func (x *exchange) announceOnce(ctx context.Context) error {
+	if err := x.joining.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer x.joining.Release(1)
+	x.state.Lock()
+	isNeeded := x.mustAnnounce()
+	x.state.Unlock()
+	if !isNeeded {
+		return nil
+	}
+	return x.announce(ctx)
 }
 
 func (x *exchange) leave() {
@@ -127,8 +149,12 @@ func (x *exchange) withdraw(ctx context.Context) {
 
 // renew renews the announcement.
 func (x *exchange) renew(ctx context.Context) error {
-	x.joining.Lock()
-	defer x.joining.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
+	defer cancel()
+	if err := x.joining.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer x.joining.Release(1)
 	x.state.Lock()
 	listeners, isReading := x.listeners, x.isReading
 	if listeners == 0 {

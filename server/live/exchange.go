@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/chatserver"
 	"github.com/moderato-live/moderato/server/instant"
@@ -28,6 +30,8 @@ const (
 	listenTime    = 30 * time.Second
 	renewInterval = 8 * time.Second
 	freshTime     = 20 * time.Second
+	// renewTimeout bounds the renewal of the announcement.
+	renewTimeout = 5 * time.Second
 	// joinTimeout bounds how long a new listener waits for the announcement, and retryTime
 	// is how long further ones do not wait after it failed.
 	joinTimeout = time.Second
@@ -50,7 +54,7 @@ type exchange struct {
 
 	sequence int64 // of the latest batch; used by send only
 
-	joining sync.Mutex // held while the announcement is written
+	joining *semaphore.Weighted // of one, held while the announcement is written
 
 	state     sync.Mutex
 	listeners int
@@ -60,7 +64,9 @@ type exchange struct {
 	seen      map[uid.ID]int64 // the batches that were read, by server
 }
 
-func newExchange(h *Hub) exchange { return exchange{hub: h, id: uid.New(), wake: store.NewSignal()} }
+func newExchange(h *Hub) exchange {
+	return exchange{hub: h, id: uid.New(), wake: store.NewSignal(), joining: semaphore.NewWeighted(1)}
+}
 
 // post adds a message to the next batch for other servers.
 func (x *exchange) post(m Message) {

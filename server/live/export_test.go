@@ -22,3 +22,6 @@ func WakeAll(ctx context.Context, number int) []*Listener {
 	go h.wake(ctx, listeners)
 	return listeners
 }
+
+// Enter counts a listener without an announcement.
+func (h *Hub) Enter() { h.exchange.enter() }
