@@ -49,7 +49,7 @@ type Options struct {
 
 // NewServices returns the Services over a database.
 func NewServices(s *store.Store, o Options) *Services {
-	afterglows := &moderation.Afterglows{Store: s}
+	afterglows := moderation.NewAfterglows(s)
 	all := &Services{
 		Access:     &access.Service{Store: s, Lifetimes: o.Lifetimes},
 		Activity:   &activity.Service{Store: s},

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -25,6 +26,8 @@ const (
 	// afterglowInterval is how often a server reads the afterglows that other servers
 	// began.
 	afterglowInterval = 500 * time.Millisecond
+	// refreshTimeout bounds a refresh, for which the commit of a sweep waits.
+	refreshTimeout = 5 * time.Second
 	// maxAfterglows is how many afterglows a server handles, the latest to end first, and
 	// maxChannelAfterglows how many of them a channel has, so that nobody uses up those of
 	// others.
@@ -39,7 +42,12 @@ type Afterglows struct {
 	Store *store.Store
 
 	index      atomic.Pointer[map[uid.ID][]*afterglow] // by channel
-	refreshing sync.Mutex
+	refreshing *semaphore.Weighted                     // of one
+}
+
+// NewAfterglows returns Afterglows. Their job must run.
+func NewAfterglows(s *store.Store) *Afterglows {
+	return &Afterglows{Store: s, refreshing: semaphore.NewWeighted(1)}
 }
 
 // afterglow is the time after a sweep. The index may be out of date, so the sweep's row
@@ -58,8 +66,12 @@ func (a *Afterglows) Job() jobs.Job {
 
 // Refresh reads the afterglows. It leaves out one that it cannot use, and returns an error.
 func (a *Afterglows) Refresh(ctx context.Context) error {
-	a.refreshing.Lock()
-	defer a.refreshing.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	if err := a.refreshing.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for another refresh of afterglows: %w", err)
+	}
+	defer a.refreshing.Release(1)
 	rows, err := a.read(ctx)
 	if err != nil {
 		return fmt.Errorf("read afterglows: %w", err)

@@ -1,12 +1,15 @@
 package moderation_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -167,5 +170,42 @@ func TestAfterglowsOfChannelAreLimited(t *testing.T) {
 			want = "OK"
 		}
 		wantReason(t, d.post(user, phrase(i)), want)
+	}
+}
+
+// TestRefreshesOfAfterglowsEnd refreshes the afterglows while an earlier refresh hangs. Both
+// end: the later one with its context.
+func TestRefreshesOfAfterglowsEnd(t *testing.T) {
+	t.Parallel()
+	url, gate := storetest.SQLite(t), &storetest.Gate{}
+	storetest.Migrate(t, url)
+	s, err := store.OpenWith(t.Context(), url, store.Options{Layer: gate.Layer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	defer gate.Open()
+	a := moderation.NewAfterglows(s)
+	held, first, second := gate.Shut("afterglow_until"), make(chan error, 1), make(chan error, 1)
+	go func() { first <- a.Refresh(context.Background()) }()
+	<-held
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		second <- a.Refresh(ctx)
+	}()
+	for _, c := range []struct {
+		name   string
+		ended  chan error
+		within time.Duration
+	}{{"the second refresh", second, 4 * time.Second}, {"the first refresh", first, 15 * time.Second}} {
+		select {
+		case err := <-c.ended:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v", c.name, err)
+			}
+		case <-time.After(c.within):
+			t.Errorf("%s hangs", c.name)
+		}
 	}
 }
