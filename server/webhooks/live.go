@@ -13,7 +13,8 @@ import (
 
 const (
 	// maxLiveEvents is how many live events wait in all, and maxLiveWaiting how many wait
-	// for one webhook, each for as long as an attempt may take. Further ones are lost.
+	// for one webhook, each for as long as an attempt may take. Further ones are lost, or
+	// those of an owner who has more.
 	maxLiveEvents  = 10_000
 	maxLiveWaiting = 100
 	// maxLiveQueues is for how many webhooks live events may wait.
@@ -34,7 +35,7 @@ type liveSender struct {
 	mu      sync.Mutex
 	arrived []*liveEvent
 	queues  map[uid.ID]*liveQueue
-	waiting int // in all queues
+	waiting pool // the events in all queues
 }
 
 // liveEvent is a live event that this server posted.
@@ -46,7 +47,10 @@ type liveEvent struct {
 }
 
 func newLiveSender(e *Engine) *liveSender {
-	return &liveSender{Engine: e, wake: store.NewSignal(), queues: map[uid.ID]*liveQueue{}}
+	return &liveSender{
+		Engine: e, wake: store.NewSignal(), queues: map[uid.ID]*liveQueue{},
+		waiting: pool{size: maxLiveEvents, byOwner: map[owner]int{}},
+	}
 }
 
 // Posted takes a live event that this server posted. It does not wait.
@@ -122,16 +126,42 @@ func (l *liveSender) add(ctx context.Context, c candidate, m *liveEvent) {
 	switch {
 	case q == nil:
 		l.count("lost", 1)
-	case q.isPaused() || len(q.waiting) >= maxLiveWaiting || l.waiting >= maxLiveEvents:
+	case q.isPaused() || len(q.waiting) >= maxLiveWaiting || !l.makeRoom(q.owner):
 		l.lose(q, 1)
 	default:
 		q.waiting = append(q.waiting, m)
-		l.waiting++
+		l.waiting.add(q.owner, 1)
 		if q.senders < maxInFlight && !q.busy[m.ChannelID] {
 			q.senders++
 			l.workers.Go(func() { l.send(ctx, q) })
 		}
 	}
+}
+
+// makeRoom reports whether one more event of an owner may wait. If too many wait already,
+// the owner who has the most loses half of the longest queue, unless this owner has as many.
+// The caller must hold mu.
+func (l *liveSender) makeRoom(o owner) bool {
+	if l.waiting.used < l.waiting.size {
+		return true
+	}
+	most := o
+	for other, n := range l.waiting.byOwner {
+		if n > l.waiting.byOwner[most] {
+			most = other
+		}
+	}
+	if l.waiting.byOwner[most] <= l.waiting.byOwner[o]+1 {
+		return false
+	}
+	longest := &liveQueue{}
+	for _, q := range l.queues {
+		if q.owner == most && len(q.waiting) > len(longest.waiting) {
+			longest = q
+		}
+	}
+	l.loseFirst(longest, (len(longest.waiting)+1)/2)
+	return true
 }
 
 // queue returns the queue of a webhook, or nil if there are too many queues. The caller
@@ -164,6 +194,6 @@ func (l *liveSender) lose(q *liveQueue, n int) {
 // loseFirst removes the first events of a queue. The caller must hold mu.
 func (l *liveSender) loseFirst(q *liveQueue, n int) {
 	q.waiting = append(q.waiting[:0:0], q.waiting[n:]...)
-	l.waiting -= n
+	l.waiting.add(q.owner, -n)
 	l.lose(q, n)
 }

@@ -84,7 +84,7 @@ func (l *liveSender) take(ctx context.Context, q *liveQueue) (m *liveEvent, miss
 	}
 	m = q.waiting[i]
 	q.waiting = slices.Delete(q.waiting, i, i+1)
-	l.waiting--
+	l.waiting.add(q.owner, -1)
 	q.busy[m.ChannelID] = true
 	missed, q.missed = q.missed, 0
 	return m, missed
@@ -113,7 +113,7 @@ func (l *liveSender) settle(q *liveQueue, m *liveEvent, missed int64, r result) 
 	case unwanted:
 		q.missed += missed
 	case ended:
-		l.waiting -= len(q.waiting)
+		l.waiting.add(q.owner, -len(q.waiting))
 		q.waiting, q.missed, q.failures = nil, 0, 0
 	}
 	if r.pause > 0 {

@@ -83,7 +83,7 @@ func newSlots(n int) *slots {
 	}
 }
 
-// pool is a part of the slots.
+// pool is what owners share: a part of the slots, or the room for live events that wait.
 type pool struct {
 	size, used int
 	byOwner    map[owner]int
