@@ -106,6 +106,12 @@ func Result[M proto.Message](ctx context.Context, result *M) {
 	Response(ctx, func() M { return *result })
 }
 
+// WithoutKey returns a context whose transactions store no response. It is for a change of
+// another caller, and for a dry run, which changes nothing.
+func WithoutKey(ctx context.Context) context.Context {
+	return context.WithValue(ctx, store.HookKey{}, nil)
+}
+
 // Recording returns a context for the first transaction of a method that works in several:
 // it records what the others do, and any server can continue from there. The transaction
 // stores the key without a response. Until a later transaction of the method stores the

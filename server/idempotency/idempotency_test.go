@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/idempotency"
@@ -164,6 +167,30 @@ func TestUnusableKeyIsRefused(t *testing.T) {
 		}
 		if got := send(owner, "!~"+strings.Repeat("k", 253)); got.Status != http.StatusOK {
 			t.Errorf("the longest key: got %d %s", got.Status, got.Body)
+		}
+	})
+}
+
+// TestDryRunsStoreNothing repeats dry runs with their keys. Their responses may be large, and
+// nothing was changed.
+func TestDryRunsStoreNothing(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		owner, channel := s.As(t, servertest.Owner), servertest.Owner.String()
+		for method, request := range map[string]proto.Message{
+			moderatov1.ModerationService_BanUsers_FullMethodName: &moderatov1.BanUsersRequest{
+				ChannelId: channel, Users: []*moderatov1.BatchTarget{{UserId: servertest.Raider.String()}}, DryRun: true,
+			},
+			moderatov1.ModerationService_RevertModerator_FullMethodName: &moderatov1.RevertModeratorRequest{
+				ChannelId: channel, ModeratorId: servertest.Moderator.String(), Since: timestamppb.New(time.Unix(0, 0)), DryRun: true,
+			},
+		} {
+			c := changeOf(t, owner, method, request)
+			for range 2 {
+				wantAnswer(t, method, c.overREST(t, s), "OK", false)
+			}
+		}
+		if n := count(t, s, "idempotency_keys"); n != 0 {
+			t.Errorf("%d responses are stored", n)
 		}
 	})
 }

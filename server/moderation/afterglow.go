@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
@@ -181,7 +182,7 @@ func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, of *conditio
 // join bans the sender of a message as part of the sweep's batch, and reports whether the
 // sender is banned. A sender who is exempt is not.
 func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message, admission chat.Admission) (banned bool, err error) {
-	plain := context.WithValue(ctx, store.HookKey{}, nil) // the refused call stores no response
+	plain := idempotency.WithoutKey(ctx) // the refused call stores no response
 	err = change.ApplyUnattended(plain, a.Store, m.ChannelID, func(ctx context.Context, c *change.Change) error {
 		banned = false
 		if err := admission.In(ctx, c.Tx); err != nil {

@@ -62,6 +62,9 @@ func (s *Service) BanUsers(ctx context.Context, req *moderatov1.BanUsersRequest)
 	if err != nil {
 		return nil, err
 	}
+	if r.isDryRun {
+		ctx = idempotency.WithoutKey(ctx)
+	}
 	var result *moderatov1.BanUsersResponse
 	idempotency.Result(ctx, &result)
 	err = change.ApplyAlone(ctx, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error {

@@ -32,6 +32,9 @@ func (s *Service) RevertModerator(ctx context.Context, req *moderatov1.RevertMod
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
+	if req.GetDryRun() {
+		ctx = idempotency.WithoutKey(ctx)
+	}
 	var result *moderatov1.RevertModeratorResponse
 	idempotency.Result(ctx, &result)
 	err := change.ApplyAlone(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {

@@ -70,7 +70,7 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 	if err != nil {
 		return nil, err
 	}
-	plain := context.WithValue(ctx, store.HookKey{}, nil)
+	plain := idempotency.WithoutKey(ctx)
 	if r.afterglow > 0 && s.Afterglows != nil {
 		// If it fails, the next regular refresh finds the afterglow.
 		_ = s.Afterglows.Refresh(plain)
