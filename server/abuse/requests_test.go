@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,14 @@ func TestManyInvalidElementsHaveBoundedError(t *testing.T) {
 			},
 			"log over gRPC": func() error {
 				_, err := moderatov1.NewModerationServiceClient(conn).ListLog(ctx, &moderatov1.ListLogRequest{Type: types, ChannelId: servertest.Owner.String()})
+				return err
+			},
+			"log of live types over gRPC": func() error {
+				live := slices.Repeat([]string{"channel.chat.message"}, n)
+				_, err := moderatov1.NewModerationServiceClient(conn).ListLog(ctx, &moderatov1.ListLogRequest{Type: live, ChannelId: servertest.Owner.String()})
+				if e, _ := apierr.FromStatus(status.Convert(err)); len(e.Violations) != 1 {
+					t.Errorf("got %d violations, want only that the list is too long", len(e.Violations))
+				}
 				return err
 			},
 			"events over gRPC": func() error {

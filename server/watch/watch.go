@@ -50,12 +50,15 @@ type Service struct {
 // ParseTypes checks a list of types of events that are kept, and returns it sorted and
 // without duplicates. It adds violations to f.
 func ParseTypes(f *validate.Fields, names []string) []string {
+	if !f.AtMost("type", len(names)) {
+		return nil
+	}
 	for i, name := range names {
 		if eventtype.Type(name).IsLive() {
 			f.Add(fmt.Sprintf("type[%d]", i), "must be a type of which events are kept; those of "+name+" are live")
 		}
 	}
-	return ParseAnyTypes(f, names)
+	return parseNames(f, names)
 }
 
 // ParseAnyTypes is ParseTypes that accepts live types as well.
@@ -63,6 +66,10 @@ func ParseAnyTypes(f *validate.Fields, names []string) []string {
 	if !f.AtMost("type", len(names)) {
 		return nil
 	}
+	return parseNames(f, names)
+}
+
+func parseNames(f *validate.Fields, names []string) []string {
 	for i, name := range names {
 		if !eventtype.IsType(name) {
 			f.Add(fmt.Sprintf("type[%d]", i), "must be an event type, such as channel.ban or stream.online")
