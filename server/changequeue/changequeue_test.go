@@ -183,6 +183,50 @@ func TestLongChangesFollowEachOtherIfNobodyWaits(t *testing.T) {
 	})
 }
 
+// TestLongChangesThatWouldWaitTooLongAreRejected has long changes of 400 ms, so that three of
+// them may wait for a moderator's 2 s. The next queue of a channel knows this from the start.
+func TestLongChangesThatWouldWaitTooLongAreRejected(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *scene) {
+		s.finish()
+		ctx := fair.NewContext(s.ctx, fair.Request{Owner: fair.Owner{Client: "a"}, Priority: fair.High, MaxWait: 2 * time.Second})
+		var running *changequeue.Turn
+		waiting, rejected := 0, 0
+		begin := func() {
+			turn, err := s.queues.AcquireLong(ctx, s.channel)
+			if err != nil {
+				rejected++
+				return
+			}
+			waiting--
+			running = turn
+		}
+		for range 40 { // the average becomes that of these changes
+			begin()
+			time.Sleep(400 * time.Millisecond)
+			running.End()
+		}
+		waiting, rejected = 0, 0
+		for range 6 {
+			waiting++
+			go begin()
+			synctest.Wait()
+		}
+		if rejected != 2 {
+			t.Errorf("%d of 5 long changes that wait are rejected, want 2", rejected)
+		}
+		if err := s.queues.Check(ctx, s.channel, true); err == nil {
+			t.Error("a further long change would not be rejected")
+		}
+		if err := s.queues.Check(ctx, s.channel, false); err != nil {
+			t.Errorf("a short change: %v", err)
+		}
+		for range 4 {
+			running.End()
+			synctest.Wait()
+		}
+	})
+}
+
 func TestMetricReportsQueueLength(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *scene) {
 		registry := prometheus.NewRegistry()
