@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	entsweep "github.com/moderato-live/moderato/ent/sweep"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
@@ -24,6 +26,8 @@ const (
 	// sweepKept is how long a preview is kept after its token has expired, so that the
 	// error says so.
 	sweepKept = 10 * time.Minute
+	// maxPreviews is how many previews of a channel a user can commit: the latest ones.
+	maxPreviews = 5
 	// sweepTransaction is how many users a sweep bans in one transaction.
 	sweepTransaction = 1000
 	// chunksPerStatement is how many chunks one statement stores.
@@ -135,6 +139,9 @@ func storeSweep(ctx context.Context, c *change.Change, id digest.SHA256, q *cond
 	if err != nil {
 		return err
 	}
+	if err := displacePreviews(ctx, c, id); err != nil {
+		return err
+	}
 	var chunks []*ent.SweepChunkCreate
 	for some := range slices.Chunk(matched, sweepTransaction) {
 		chunks = append(chunks, c.Tx.SweepChunk.Create().SetID(uid.New()).SetSweepID(id).SetChannelID(c.ChannelID).
@@ -146,6 +153,22 @@ func storeSweep(ctx context.Context, c *change.Change, id digest.SHA256, q *cond
 		}
 	}
 	return nil
+}
+
+// displacePreviews ends the user's earliest previews in the channel when there is a new one,
+// so that nobody fills the database with previews.
+func displacePreviews(ctx context.Context, c *change.Change, latest digest.SHA256) error {
+	earlier, err := c.Tx.Sweep.Query().
+		Where(entsweep.ChannelID(c.ChannelID), entsweep.UserID(c.ActorID), entsweep.BatchIDIsNil(), entsweep.ExpiresAtGT(c.Now), entsweep.IDNEQ(latest)).
+		Order(ent.Desc(entsweep.FieldExpiresAt)).Offset(maxPreviews - 1).Limit(maxPreviews).IDs(ctx)
+	if err != nil || len(earlier) == 0 {
+		return err
+	}
+	if err := c.Tx.Sweep.Update().Where(entsweep.ChannelID(c.ChannelID), entsweep.IDIn(earlier...)).SetExpiresAt(c.Now).Exec(ctx); err != nil {
+		return err
+	}
+	_, err = c.Tx.SweepChunk.Delete().Where(sweepchunk.ChannelID(c.ChannelID), sweepchunk.SweepIDIn(earlier...)).Exec(ctx)
+	return err
 }
 
 // joinIDs returns the ids as the column user_ids holds them.

@@ -188,6 +188,37 @@ func TestInvalidSweeps(t *testing.T) {
 	})
 }
 
+// TestPreviewsOfUserAreBounded makes more previews than a user can commit, beside one of
+// another moderator.
+func TestPreviewsOfUserAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		d.raid(2, "free sub")
+		start := frozen(t, d)
+		of := func(i int, user uid.ID) string {
+			d.Store.Clock.Freeze(start.Add(time.Duration(i) * time.Second))
+			r, err := d.preview(user)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.GetSweepToken()
+		}
+		other := of(0, servertest.Owner)
+		var tokens []string
+		for i := range 7 {
+			tokens = append(tokens, of(i+1, servertest.Moderator))
+		}
+		d.wantChunks(6)
+		for _, ended := range tokens[:2] {
+			_, err := d.commit(servertest.Moderator, ended)
+			wantReason(t, err, "SWEEP_EXPIRED")
+		}
+		if got := d.mustCommit(tokens[2]).GetCounts().GetBanned(); got != 2 {
+			t.Errorf("the earliest that is left bans %d users, want 2", got)
+		}
+		d.mustCommit(other)
+	})
+}
+
 // TestSweepLimits examines as much as a sweep may, and more.
 func TestSweepLimits(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
