@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -10,9 +11,9 @@ import (
 // connection, event stream and webhook delivery uses one.
 const wantedDescriptors = 8192
 
-// divideDescriptors bounds event streams and webhook deliveries by the file descriptors
-// of the process, so that some remain for other calls and for the database. It logs a
-// warning if limit is below wantedDescriptors.
+// divideDescriptors bounds event streams, webhook deliveries and Socket.IO connections
+// without a subscription by the file descriptors of the process, so that some remain for
+// other calls and for the database. It logs a warning if limit is below wantedDescriptors.
 func (c *Config) divideDescriptors(ctx context.Context, limit uint64) {
 	if limit == 0 {
 		return
@@ -24,8 +25,11 @@ func (c *Config) divideDescriptors(ctx context.Context, limit uint64) {
 	if c.WebhookAttempts == 0 {
 		c.WebhookAttempts = share(4, webhooks.DefaultMaxAttempts)
 	}
+	if c.Sockets.Idle == 0 {
+		c.Sockets.Idle = share(8, socketio.DefaultIdle)
+	}
 	if limit < wantedDescriptors {
-		c.Log.WarnContext(ctx, "limit of open files is low and restricts event streams and webhooks; raise it (ulimit -n, or LimitNOFILE of systemd)",
-			"limit", limit, "wanted", wantedDescriptors, "event_streams", c.Streams.Total, "webhook_attempts", c.WebhookAttempts)
+		c.Log.WarnContext(ctx, "limit of open files is low and restricts event streams, webhooks and Socket.IO; raise it (ulimit -n, or LimitNOFILE of systemd)",
+			"limit", limit, "wanted", wantedDescriptors, "event_streams", c.Streams.Total, "webhook_attempts", c.WebhookAttempts, "idle_sockets", c.Sockets.Idle)
 	}
 }
