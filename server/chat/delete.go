@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/chatgeneration"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/server/instant"
@@ -17,15 +16,20 @@ import (
 // generations is negative.
 const deletedAlone = -1
 
+// isScheduled is the SQL condition that the purge of a channel is due because of a clearing:
+// lastLook after it. Otherwise a server has claimed the purge (see channelPurge), or there is
+// none.
+var isScheduled = fmt.Sprintf("purge_at <= raised_at + %d", lastLook.Milliseconds())
+
 // clearChannel deletes every message that was posted in a channel until now. The
 // transaction must hold the channel's lock.
-func clearChannel(ctx context.Context, tx *ent.Tx, channelID uid.ID, now instant.Instant) error {
-	raised, err := tx.ChatGeneration.Update().Where(chatgeneration.ID(channelID)).
-		AddGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
-		Save(ctx)
-	if err == nil && raised == 0 {
-		err = tx.ChatGeneration.Create().SetID(channelID).SetGeneration(1).SetRaisedAt(now).SetPurgeAt(now).Exec(ctx)
-	}
+func clearChannel(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, now instant.Instant) error {
+	due := now.Add(lastLook)
+	// A purge that is scheduled stays so, or else a chat that is cleared again and again would
+	// never be purged. A database of the MySQL family assigns from left to right.
+	_, err := tx.ExecContext(ctx, "INSERT INTO chat_generations (channel_id, generation, raised_at, purge_at) VALUES (?, 1, ?, ?)"+
+		d.Upsert("channel_id")+"purge_at = CASE WHEN "+isScheduled+" THEN purge_at ELSE ? END, generation = generation + 1, raised_at = ?",
+		channelID, now, due, due, now)
 	if err != nil {
 		return fmt.Errorf("clear chat: %w", err)
 	}

@@ -150,7 +150,7 @@ func (s *PublicService) ClearChat(ctx context.Context, req *moderatov1.ClearChat
 			ClientId:    c.ClientID,
 			ClearedAt:   c.Now.Proto(),
 		})
-		return clearChannel(ctx, c.Tx, channelID, c.Now)
+		return clearChannel(ctx, c.Tx, s.Store.Dialect, channelID, c.Now)
 	})
 	return &moderatov1.ClearChatResponse{}, err
 }

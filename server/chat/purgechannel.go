@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
@@ -13,6 +14,10 @@ import (
 )
 
 // ChannelPurger removes the rows of messages of channels that were cleared, like Purger.
+//
+// A purge is due lastLook after a clearing, and later clearings do not delay it. If there were
+// any, it removes only messages that were sent before the clearing for which it is due, and the
+// purge of the latest one follows.
 type ChannelPurger struct {
 	Store *store.Store
 
@@ -20,12 +25,11 @@ type ChannelPurger struct {
 	current *channelPurge
 }
 
-// channelPurge is the claimed work on one channel.
+// channelPurge is the work on one channel.
 type channelPurge struct {
-	*ent.ChatGeneration
-
-	claim instant.Instant // the value of PurgeAt while this server holds the claim
-	from  Place           // the last message that was examined
+	channelID uid.ID
+	dueAt     instant.Instant // the stored time, which changes if another server does the work
+	from      Place           // the last message that was examined
 }
 
 // Purge removes deleted messages of the channels whose purge is due, at most a batch of
@@ -40,7 +44,7 @@ func (p *ChannelPurger) Purge(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if err := p.purgeChannel(ctx, g, now); err != nil {
-		return false, fmt.Errorf("purge messages of %s: %w", g.ID, err)
+		return false, fmt.Errorf("purge messages of %s: %w", g.channelID, err)
 	}
 	return true, nil
 }
@@ -62,61 +66,94 @@ func (p *ChannelPurger) due(ctx context.Context, now instant.Instant) (*channelP
 	if err != nil {
 		return nil, err
 	}
-	return &channelPurge{ChatGeneration: row, claim: *row.PurgeAt}, nil
+	return &channelPurge{channelID: row.ID, dueAt: *row.PurgeAt}, nil
 }
 
-// purgeChannel removes a batch of the messages of a channel that the latest clearing
-// deleted, and extends the claim in the same transaction. The messages were sent before the
-// clearing, except for those that were being posted at that moment: their rows are at most
-// lastLook later, among visible messages.
+// purgeChannel removes a batch of the messages of a channel, and schedules what follows in
+// the same transaction.
 func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now instant.Instant) error {
-	next, claimed := now.Add(claimTime), 0
 	var last *Place
+	var next *instant.Instant
 	err := p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		var err error
-		if claimed, err = g.reschedule(ctx, tx, &next); err != nil || claimed == 0 {
+		last, next = nil, nil
+		row, err := p.lock(ctx, tx, g.channelID)
+		if err != nil || row == nil || row.PurgeAt == nil || *row.PurgeAt != g.dueAt {
 			return err
 		}
-		last, err = removeCleared(ctx, tx, g.ID, g.from, min(now, g.RaisedAt.Add(lastLook)), now)
-		return err
+		upTo := sentUpTo(row, now)
+		if last, err = removeCleared(ctx, tx, row, g.from, upTo); err != nil {
+			return err
+		}
+		next = nextPurge(row, last != nil, now)
+		update := tx.ChatGeneration.Update().Where(chatgeneration.ID(row.ID))
+		if next == nil {
+			return update.ClearPurgeAt().Exec(ctx)
+		}
+		return update.SetPurgeAt(*next).Exec(ctx)
 	})
-	if err != nil || claimed == 0 {
-		return err
+	if err == nil && last != nil {
+		p.current = &channelPurge{channelID: g.channelID, dueAt: *next, from: *last}
 	}
-	g.claim = next
-	if last == nil {
-		return p.finish(ctx, g, now)
-	}
-	g.from, p.current = *last, g
-	return nil
+	return err
 }
 
-// isRestorable is the SQL condition that a hidden message m may become visible again: it was
-// hidden by a ban or mute that can still be undone (see isKept), or it was posted around an
-// undo and the purger has not moved it yet. The remainder is 0 unless the chat was cleared
-// since. The arguments are those of isRestorableArgs.
-var isRestorable = fmt.Sprintf(`EXISTS (SELECT 1 FROM message_generations mk LEFT JOIN chat_generations ck ON ck.channel_id = mk.channel_id
-	WHERE mk.channel_id = m.channel_id AND mk.user_id = m.user_id
-		AND (m.generation - mk.generation - COALESCE(ck.generation, 0)) %% %d = 0
-		AND ((mk.restorable_until > ? AND m.generation >= mk.restorable)
-			OR (mk.earlier_until > ? AND m.generation >= mk.earlier)
-			OR (mk.restored_from IS NOT NULL AND m.generation > mk.generation)))`, stride)
-
-func isRestorableArgs(now instant.Instant) []any {
-	return []any{now.Add(-lastLook), now.Add(-lastLook)}
+// lock returns the row of a channel and locks it; nil if there is none.
+func (p *ChannelPurger) lock(ctx context.Context, tx *ent.Tx, channelID uid.ID) (*ent.ChatGeneration, error) {
+	row := &ent.ChatGeneration{ID: channelID}
+	err := store.QueryRow(ctx, tx, "SELECT generation, raised_at, purge_at FROM chat_generations WHERE channel_id = ?"+p.Store.ForUpdate(),
+		[]any{channelID}, &row.Generation, &row.RaisedAt, &row.PurgeAt)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil, nil //nolint:nilnil // the channel was erased
+	}
+	return row, err
 }
 
-// removeCleared removes the hidden ones among some messages of a channel, which follow a
-// place and were sent up to an instant. It returns the place of the last of them; nil if
-// no more follow.
-func removeCleared(ctx context.Context, tx *ent.Tx, channelID uid.ID, after Place, upTo, now instant.Instant) (*Place, error) {
+// isLatest reports whether every clearing of a channel was lastLook ago, so that the purge is
+// that of the latest one.
+func isLatest(row *ent.ChatGeneration, now instant.Instant) bool {
+	return now >= row.RaisedAt.Add(lastLook)
+}
+
+// sentUpTo returns when the latest of the messages was sent that a purge may remove. The
+// messages were sent before their clearing, except for those that were being posted at that
+// moment: they are at most lastLook later, among visible messages.
+func sentUpTo(row *ent.ChatGeneration, now instant.Instant) instant.Instant {
+	if isLatest(row, now) {
+		return row.RaisedAt.Add(lastLook)
+	}
+	// The purge is scheduled, not claimed (see isScheduled), so it is due lastLook after a
+	// clearing. Whatever was sent before this clearing was hidden by then.
+	return row.PurgeAt.Add(-lastLook) - 1
+}
+
+// nextPurge returns when the next batch of a channel is due, or the next purge if no batch
+// remains; nil if there is none. The purge of the latest clearing is claimed, so that other
+// servers leave it to this one. Another purge remains scheduled, because its time says which
+// clearing it is for: servers that work on it at the same time wait for each other in each
+// batch.
+func nextPurge(row *ent.ChatGeneration, isMore bool, now instant.Instant) *instant.Instant {
+	switch latest := isLatest(row, now); {
+	case latest && isMore:
+		return new(now.Add(claimTime))
+	case latest:
+		return nil
+	case isMore:
+		return row.PurgeAt
+	}
+	return new(row.RaisedAt.Add(lastLook))
+}
+
+// removeCleared removes those that a clearing hides among some messages of a channel, which
+// follow a place and were sent up to an instant. It returns the place of the last of them; nil
+// if no more follow. Purger removes the messages that were deleted alone.
+func removeCleared(ctx context.Context, tx *ent.Tx, row *ent.ChatGeneration, after Place, upTo instant.Instant) (*Place, error) {
 	var hidden []uid.ID
 	last, examined := after, 0
-	err := store.QueryEach(ctx, tx, `
-		SELECT m.id, m.sent_at, m.generation <> `+generation("m.channel_id", "m.user_id")+` AND NOT `+isRestorable+` FROM messages m
+	err := store.QueryEach(ctx, tx, fmt.Sprintf(`
+		SELECT m.id, m.sent_at, m.generation <> %d AND m.generation %% %d <> ? FROM messages m
 		WHERE m.channel_id = ? AND m.sent_at >= ? AND m.sent_at <= ? AND (m.sent_at > ? OR m.id > ?)
-		ORDER BY m.sent_at, m.id`+store.Limit(purgeBatch),
-		append(isRestorableArgs(now), channelID, after.SentAt, upTo, after.SentAt, after.ID), func(scan func(...any) error) error {
+		ORDER BY m.sent_at, m.id`, deletedAlone, stride)+store.Limit(purgeBatch),
+		[]any{row.Generation, row.ID, after.SentAt, upTo, after.SentAt, after.ID}, func(scan func(...any) error) error {
 			examined++
 			var isHidden bool
 			err := scan(&last.ID, &last.SentAt, &isHidden)
@@ -137,26 +174,4 @@ func removeCleared(ctx context.Context, tx *ent.Tx, channelID uid.ID, after Plac
 		return nil, nil //nolint:nilnil // no more follow
 	}
 	return &last, nil
-}
-
-// finish schedules the last purge of the clearing, or ends the work if it is over.
-func (p *ChannelPurger) finish(ctx context.Context, g *channelPurge, now instant.Instant) error {
-	var next *instant.Instant
-	if look := g.RaisedAt.Add(lastLook); now < look {
-		next = &look
-	}
-	return p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		_, err := g.reschedule(ctx, tx, next)
-		return err
-	})
-}
-
-// reschedule sets when the purge is due, nil for never, if this server still holds the
-// claim. It returns 0 if it does not.
-func (g *channelPurge) reschedule(ctx context.Context, tx *ent.Tx, to *instant.Instant) (int, error) {
-	update := tx.ChatGeneration.Update().Where(chatgeneration.ID(g.ID), chatgeneration.Generation(g.Generation), chatgeneration.PurgeAt(g.claim))
-	if to == nil {
-		return update.ClearPurgeAt().Save(ctx)
-	}
-	return update.SetPurgeAt(*to).Save(ctx)
 }

@@ -27,14 +27,16 @@ const (
 	// is longer than a batch takes, and short enough that a server that dies is soon
 	// replaced.
 	claimTime = 30 * time.Second
-	// lastLook is the time from a deletion to its last purge. A post that read its
-	// generation before the deletion may store its row shortly after it. lastLook is
-	// longer than a request may take.
+	// lastLook is how long the rows of a deletion stay, so that a repeated post restores no
+	// message. A post that read its generation before the deletion may store its row
+	// shortly after it. lastLook is longer than a request may take, so the purge finds this
+	// row too.
 	lastLook = 2 * time.Minute
 )
 
-// Purger removes the rows of deleted messages, in small batches by primary key. It may
-// be killed at any point: a later purge finds the remaining rows.
+// Purger removes the rows of messages that a ban or mute deleted, or that were deleted
+// alone, in small batches by primary key. It may be killed at any point: a later purge finds
+// the remaining rows.
 type Purger struct {
 	Store *store.Store
 
@@ -144,22 +146,22 @@ func isKept(until *instant.Instant, now instant.Instant) bool {
 	return until != nil && now < until.Add(lastLook)
 }
 
-// removeBatch removes hidden messages of a user. Besides the row g, which the transaction
-// has claimed, the channel's generation hides messages.
+// removeBatch removes messages of a user that the row g hides, which the transaction has
+// claimed, and those that were deleted alone. ChannelPurger removes those that a clearing of
+// the chat hides.
 func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now instant.Instant) (int, error) {
-	ofChannel, err := ChannelGeneration(ctx, tx, g.ChannelID)
-	if err != nil {
-		return 0, err
-	}
 	if g.RestoredFrom != nil {
-		if moved, err := settle(ctx, tx, g, ofChannel); err != nil || moved > 0 {
+		if moved, err := settle(ctx, tx, g); err != nil || moved > 0 {
 			return moved, err
 		}
 	}
-	hidden := message.GenerationLT(g.Generation + ofChannel)
-	if isKept(g.EarlierUntil, now) {
+	hidden := message.GenerationLT(g.Generation)
+	switch {
+	case now < g.RaisedAt.Add(lastLook): // the purge is due because of a message that was deleted alone
+		hidden = message.Generation(deletedAlone)
+	case isKept(g.EarlierUntil, now):
 		hidden = message.GenerationLT(*g.Earlier)
-	} else if isKept(g.RestorableUntil, now) {
+	case isKept(g.RestorableUntil, now):
 		hidden = message.GenerationLT(*g.Restorable)
 	}
 	ids, err := tx.Message.Query().
@@ -175,7 +177,11 @@ func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now 
 // and returns their number. They have a generation that a deletion had made which was undone:
 // they were imported during the ban or mute, or posted when it expired while it was being
 // undone.
-func settle(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, ofChannel int64) (int, error) {
+func settle(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration) (int, error) {
+	ofChannel, err := ChannelGeneration(ctx, tx, g.ChannelID)
+	if err != nil {
+		return 0, err
+	}
 	present := g.Generation + ofChannel
 	ids, err := tx.Message.Query().
 		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID),
