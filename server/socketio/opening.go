@@ -22,7 +22,7 @@ type openingKey struct{}
 // openings holds the connections to which the library listens.
 type openings struct {
 	mu      sync.Mutex
-	open    map[string]bool // by the id of the connection
+	open    map[string]bool // whether a client has joined, by the id of the connection
 	changed chan struct{}   // closed and replaced when one is added
 }
 
@@ -33,7 +33,7 @@ func newOpenings() *openings {
 // add records that the library listens to a connection. r is the request that opened it.
 func (o *openings) add(id string, r *http.Request) {
 	o.mu.Lock()
-	o.open[id] = true
+	o.open[id] = false
 	close(o.changed)
 	o.changed = make(chan struct{})
 	o.mu.Unlock()
@@ -49,6 +49,19 @@ func (o *openings) remove(id string) {
 	delete(o.open, id)
 }
 
+// join records that the client of a connection joins, and reports whether it may: a
+// connection that is open may join once.
+func (o *openings) join(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	hasJoined, isOpen := o.open[id]
+	if !isOpen || hasJoined {
+		return false
+	}
+	o.open[id] = true
+	return true
+}
+
 // wait waits until the library listens to a connection. An unknown one is none that is
 // opening, or takes too long: the library refuses its request.
 func (o *openings) wait(ctx context.Context, id string) {
@@ -56,7 +69,8 @@ func (o *openings) wait(ctx context.Context, id string) {
 	defer timeout.Stop()
 	for {
 		o.mu.Lock()
-		isOpen, changed := o.open[id], o.changed
+		_, isOpen := o.open[id]
+		changed := o.changed
 		o.mu.Unlock()
 		if isOpen {
 			return

@@ -159,11 +159,13 @@ func (s *Server) track(conn engine.Socket) {
 	}
 }
 
-// welcome begins a session for a client that joined.
+// welcome begins a session for a client that joined. It closes a connection that has a
+// session: the limits count connections, and the library lets a client join several times
+// if it does so at the same moment.
 func (s *Server) welcome(client *socket.Socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isClosed {
+	if s.isClosed || !s.openings.join(client.Conn().Id()) {
 		client.Conn().Close(true)
 		return
 	}
