@@ -72,9 +72,24 @@ func (c *idleCounts) add(conn, address string) bool {
 	if !c.roomFor(address) {
 		return false
 	}
+	c.count(conn, address)
+	return true
+}
+
+// addAgain counts a connection whose last subscription ended, whether or not there is room
+// for it.
+func (c *idleCounts) addAgain(conn, address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.addresses[conn]; !ok {
+		c.count(conn, address)
+	}
+}
+
+// count counts a connection as idle. The caller holds mu.
+func (c *idleCounts) count(conn, address string) {
 	c.addresses[conn] = address
 	c.byAddress[address]++
-	return true
 }
 
 // remove stops counting a connection, because it has a subscription or is closed.

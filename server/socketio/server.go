@@ -141,7 +141,7 @@ func (s *Server) admit(ctx *types.HttpContext) error {
 	return nil
 }
 
-// track counts a connection as idle until one of its sessions has a subscription.
+// track counts a connection as idle until its session has a subscription.
 func (s *Server) track(conn engine.Socket) {
 	s.openings.add(conn.Id(), conn.Request().Request())
 	_ = conn.Once("close", func(...any) { s.openings.remove(conn.Id()) })

@@ -11,6 +11,7 @@ import (
 	"github.com/zishang520/socket.io/v3/pkg/types"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -96,12 +97,17 @@ func (s *session) sync(ctx context.Context) error {
 
 // noteIdle records since when the session has no subscription. The caller holds mu.
 func (s *session) noteIdle() {
+	conn := s.client.Conn()
 	switch {
 	case len(s.running) > 0:
 		s.idleSince = time.Time{}
-		s.server.idle.remove(s.client.Conn().Id())
+		s.server.idle.remove(conn.Id())
 	case s.idleSince.IsZero():
 		s.idleSince = time.Now()
+		s.server.idle.addAgain(conn.Id(), peer.Address(conn.Request().Request()))
+		if conn.ReadyState() == "closed" { // the count may have been after its end
+			s.server.idle.remove(conn.Id())
+		}
 	}
 }
 

@@ -263,6 +263,34 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 	}
 }
 
+// TestConnectionWhoseSubscriptionsEndedIsIdle ends the only subscription of a session. The
+// connection must count again, although its session may stay for a while.
+func TestConnectionWhoseSubscriptionsEndedIsIdle(t *testing.T) {
+	t.Parallel()
+	config := servertest.Config(storetest.SQLite(t))
+	config.Sockets = socketio.Limits{IdlePerAddress: 2}
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	c, owner := connect(t, s), s.As(t, servertest.Owner)
+	got, o := subscribe(t, s, owner, c.Session, "channel.ban", servertest.Owner)
+	must(t, o)
+	_, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).DeleteSubscription(owner.Context(), &moderatov1.DeleteSubscriptionRequest{Id: got.GetId()})
+	must(t, servertest.OutcomeOf(err))
+	connect(t, s)
+	if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
+		t.Error("a third connection without a subscription is accepted")
+	}
+	c.Close()
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatal("a connection that closed is still counted")
+		}
+	}
+}
+
 func TestIdleConnectionsEnd(t *testing.T) {
 	t.Parallel()
 	config := servertest.Config(storetest.SQLite(t))
