@@ -46,8 +46,10 @@ func (s *session) deliver(ctx context.Context, row *ent.EventSubscription) {
 			case err == nil && renewed == nil:
 				return
 			case err == nil && renewed.TokenID == row.TokenID:
-				s.revoke(ctx, row, fault.Reason)
-				return
+				if s.revoke(ctx, row, fault.Reason) {
+					return
+				}
+				continue
 			case err == nil:
 				row = renewed // the client subscribed again, with a newer token
 				continue
@@ -126,15 +128,21 @@ type missedPayload struct {
 }
 
 // revoke removes a subscription whose caller may not hear its events any more, and tells
-// the client.
-func (s *session) revoke(ctx context.Context, row *ent.EventSubscription, reason moderatov1.Reason) {
-	if err := s.server.sessions.RemoveSubscription(ctx, row.ID); err != nil && ctx.Err() == nil {
-		s.server.log.WarnContext(ctx, "an ended subscription could not be removed; its session ends", "error", err)
-		s.hangUp()
-		return
+// the client. It reports false if the client has subscribed again meanwhile.
+func (s *session) revoke(ctx context.Context, row *ent.EventSubscription, reason moderatov1.Reason) bool {
+	isRemoved, err := s.server.sessions.RemoveSubscription(ctx, row)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.server.log.WarnContext(ctx, "an ended subscription could not be removed; its session ends", "error", err)
+			s.hangUp()
+		}
+		return true
 	}
-	s.forget(row.ID)
-	s.send(ctx, revocation(row, apierr.Code(reason), s.server.store.Clock.Local()))
+	if isRemoved {
+		s.forget(row.ID)
+		s.send(ctx, revocation(row, apierr.Code(reason), s.server.store.Clock.Local()))
+	}
+	return isRemoved
 }
 
 // metadata is the metadata of a message that is not an event.

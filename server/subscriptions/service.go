@@ -133,16 +133,10 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 	if err := s.claim(ctx, tx, session, now); err != nil {
 		return nil, err
 	}
-	of := tx.EventSubscription.Query().Where(eventsubscription.SessionID(session.ID))
-	same, err := of.Clone().Where(eventsubscription.Type(want.Type), eventsubscription.ChannelID(want.ChannelID),
-		eventsubscription.ConditionUserID(want.ConditionUserID)).Only(ctx)
-	if err == nil { // the rights are those of the newest token, because tokens expire
-		return same.Update().SetTokenID(want.TokenID).SetNillableActingUserID(want.ActingUserID).Save(ctx)
+	if renewed, err := renew(ctx, tx, want); !ent.IsNotFound(err) {
+		return renewed, err
 	}
-	if !ent.IsNotFound(err) {
-		return nil, err
-	}
-	n, err := of.Count(ctx)
+	n, err := tx.EventSubscription.Query().Where(eventsubscription.SessionID(session.ID)).Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +157,18 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 		SetConditionUserID(want.ConditionUserID).SetTokenID(want.TokenID).SetNillableActingUserID(want.ActingUserID).
 		SetPosition(at.Last).SetCreatedAt(now).
 		Save(ctx)
+}
+
+// renew gives a subscription that a session has the rights of the newest token, because tokens
+// expire. It returns a NotFoundError if the session does not have it, or if it ended by itself
+// meanwhile, which the lock of the session does not prevent.
+func renew(ctx context.Context, tx *ent.Tx, want *ent.EventSubscription) (*ent.EventSubscription, error) {
+	same, err := tx.EventSubscription.Query().Where(eventsubscription.SessionID(want.SessionID), eventsubscription.Type(want.Type),
+		eventsubscription.ChannelID(want.ChannelID), eventsubscription.ConditionUserID(want.ConditionUserID)).Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return same.Update().SetTokenID(want.TokenID).SetNillableActingUserID(want.ActingUserID).Save(ctx)
 }
 
 // lockSession returns a session and locks its row. A session whose server has not confirmed

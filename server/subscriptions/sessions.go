@@ -69,12 +69,21 @@ func (s Sessions) Refresh(ctx context.Context, id uid.ID) (*ent.EventSubscriptio
 	return row, err
 }
 
-// RemoveSubscription removes a subscription that ended by itself.
-func (s Sessions) RemoveSubscription(ctx context.Context, id uid.ID) error {
-	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		_, err := tx.EventSubscription.Delete().Where(eventsubscription.ID(id)).Exec(ctx)
+// RemoveSubscription removes a subscription that ended by itself, and reports whether it did:
+// not if the client subscribed again since it was read, with a newer token.
+func (s Sessions) RemoveSubscription(ctx context.Context, row *ent.EventSubscription) (isRemoved bool, err error) {
+	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		n, err := tx.EventSubscription.Delete().Where(eventsubscription.ID(row.ID), eventsubscription.TokenID(row.TokenID)).Exec(ctx)
+		isRemoved = n > 0
+		if err != nil || isRemoved || !attempt.Unknown {
+			return err
+		}
+		// An earlier attempt may have removed it.
+		exists, err := tx.EventSubscription.Query().Where(eventsubscription.ID(row.ID)).Exist(ctx)
+		isRemoved = !exists
 		return err
 	})
+	return isRemoved, err
 }
 
 // Changed returns the sessions of the server whose subscriptions changed.
