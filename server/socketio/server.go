@@ -17,6 +17,7 @@ import (
 	"github.com/zishang520/socket.io/v3/pkg/types"
 
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/peer"
@@ -35,6 +36,11 @@ const (
 	maxMessage = 16 << 10
 	// joinTimeout is how long a connection may take until it is a session.
 	joinTimeout = 10 * time.Second
+	// maxStoreWait is how long a session waits for its turn to be stored or removed.
+	maxStoreWait = 2 * time.Second
+	// changedTimeout bounds the reading of a session that a call has changed. The session
+	// reads it again by itself.
+	changedTimeout = time.Second
 	// SyncInterval is how often the server looks which of its sessions have new
 	// subscriptions.
 	SyncInterval = 200 * time.Millisecond
@@ -174,7 +180,7 @@ func (s *Server) welcome(client *socket.Socket) {
 
 // run runs the session of a client until the client is gone or the server stops.
 func (s *Server) run(client *socket.Socket) {
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(inTurn(s.ctx, client))
 	_ = client.Once("disconnect", func(...any) { cancel() })
 	if !client.Connected() || client.Conn().ReadyState() == "closed" { // it was gone before
 		cancel()
@@ -184,7 +190,8 @@ func (s *Server) run(client *socket.Socket) {
 		running: map[uid.ID]*delivery{}, revoked: map[uid.ID]bool{}, slots: make(chan struct{}, maxUnsent),
 	}
 	if err := s.sessions.Add(ctx, session.id); err != nil {
-		if ctx.Err() == nil {
+		var overloaded *fair.OverloadedError
+		if ctx.Err() == nil && !errors.As(err, &overloaded) {
 			s.log.WarnContext(ctx, "a Socket.IO session could not be stored", "error", err)
 		}
 		session.hangUp()
@@ -199,6 +206,14 @@ func (s *Server) run(client *socket.Socket) {
 	s.end(session)
 }
 
+// inTurn returns a context in which the connections of an address take turns with others. A
+// client has no credentials when it connects, and the background work of the server must not
+// wait behind its connections.
+func inTurn(ctx context.Context, client *socket.Socket) context.Context {
+	address := peer.Address(client.Conn().Request().Request())
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: address}, MaxWait: maxStoreWait})
+}
+
 // end removes a session whose client is gone, or which the server closed.
 func (s *Server) end(session *session) {
 	s.mu.Lock()
@@ -206,7 +221,7 @@ func (s *Server) end(session *session) {
 	s.mu.Unlock()
 	session.stopAll()
 	session.hangUp()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(inTurn(s.ctx, session.client)), 5*time.Second)
 	defer cancel()
 	if err := s.sessions.Remove(ctx, session.id); err != nil {
 		s.log.WarnContext(ctx, "an ended Socket.IO session remains until it expires", "error", err)
@@ -232,7 +247,9 @@ func (s *Server) Changed(id uid.ID) {
 	if session == nil {
 		return
 	}
-	if err := session.sync(s.ctx); err != nil && s.ctx.Err() == nil {
+	ctx, cancel := context.WithTimeout(s.ctx, changedTimeout)
+	defer cancel()
+	if err := session.sync(ctx); err != nil && s.ctx.Err() == nil {
 		s.log.Warn("the subscriptions of a Socket.IO session could not be read; trying again", "error", err)
 	}
 }
