@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -25,19 +26,70 @@ import (
 // continues.
 const maxDelay = 2 * time.Second
 
+// delivery is the delivery of a subscription's events.
+type delivery struct {
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu        sync.Mutex
+	row       *ent.EventSubscription
+	interrupt context.CancelFunc // ends the attempt
+}
+
+// attempt returns a context in which to deliver events, and the subscription with the token
+// whose rights it has. The context ends with ctx, with the next attempt, and when the
+// subscription is renewed.
+func (d *delivery) attempt(ctx context.Context) (context.Context, *ent.EventSubscription) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.interrupt != nil {
+		d.interrupt()
+	}
+	ctx, d.interrupt = context.WithCancel(ctx)
+	return ctx, d.row
+}
+
+// renew continues the delivery with a subscription as it is stored, if the client subscribed
+// again with a newer token.
+func (d *delivery) renew(stored *ent.EventSubscription) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if stored.TokenID == d.row.TokenID {
+		return
+	}
+	d.row = stored
+	if d.interrupt != nil {
+		d.interrupt()
+	}
+}
+
+// replace replaces the subscription of a failed attempt by what was read since, unless renew
+// did, which has what was read last.
+func (d *delivery) replace(failed, read *ent.EventSubscription) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.row == failed {
+		d.row = read
+	}
+}
+
 // deliver sends the events of a subscription until ctx ends. If the caller may not hear
 // them any more, it tells the client so and removes the subscription.
-func (s *session) deliver(ctx context.Context, row *ent.EventSubscription) {
+func (s *session) deliver(ctx context.Context, d *delivery) {
+	attempt, row := d.attempt(ctx)
 	after := row.Position
 	place := &watch.Place{}
 	defer place.Close()
 	delays := backoff.NewExponentialBackOff()
 	delays.MaxInterval = maxDelay
-	for {
+	for ; ; attempt, row = d.attempt(ctx) {
 		began := time.Now()
-		err := s.deliverFrom(ctx, row, place, &after)
+		err := s.deliverFrom(ctx, attempt, row, place, &after)
 		if ctx.Err() != nil {
 			return
+		}
+		if attempt.Err() != nil {
+			continue // with the newer token
 		}
 		fault := apierr.Of(err)
 		if !isTemporary(fault.Reason) {
@@ -51,7 +103,7 @@ func (s *session) deliver(ctx context.Context, row *ent.EventSubscription) {
 				}
 				continue
 			case err == nil:
-				row = renewed // the client subscribed again, with a newer token
+				d.replace(row, renewed) // the client subscribed again, with a newer token
 				continue
 			}
 		}
@@ -74,13 +126,15 @@ func isTemporary(reason moderatov1.Reason) bool {
 	}, reason)
 }
 
-// deliverFrom sends the events after a position, and moves the position on.
-func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, place *watch.Place, after *int64) error {
+// deliverFrom sends the events after a position until an attempt ends, and moves the position
+// on. Only the end of ctx ends a message that waits to be sent, so that none is lost between
+// two attempts.
+func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscription, place *watch.Place, after *int64) error {
 	var actingUser uid.ID
 	if row.ActingUserID != nil {
 		actingUser = *row.ActingUserID
 	}
-	caller, err := s.server.authenticator.CallerOf(ctx, row.TokenID, actingUser)
+	caller, err := s.server.authenticator.CallerOf(attempt, row.TokenID, actingUser)
 	if err != nil {
 		return err
 	}
@@ -90,7 +144,7 @@ func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, p
 	}
 	from := *after
 	place.After = &from
-	return s.server.watch.Deliver(ctx, wish, place, func(message any) error {
+	return s.server.watch.Deliver(attempt, wish, place, func(message any) error {
 		switch m := message.(type) {
 		case *outbox.Event:
 			s.send(ctx, notification(m.JSON(), m.Cursor))

@@ -42,12 +42,6 @@ type session struct {
 	slots   chan struct{}
 }
 
-// delivery is the delivery of a subscription's events.
-type delivery struct {
-	stop context.CancelFunc
-	done chan struct{}
-}
-
 // hangUp closes the connection. The client connects again by itself.
 func (s *session) hangUp() { s.client.Conn().Close(true) }
 
@@ -58,8 +52,8 @@ func (s *session) isIdle() bool {
 	return !s.idleSince.IsZero() && time.Since(s.idleSince) > s.server.idle.limits.IdleTime
 }
 
-// sync reads the subscriptions of the session, starts the new ones, and stops those that
-// were ended.
+// sync reads the subscriptions of the session, starts the new ones, renews those that have a
+// newer token, and stops those that were ended.
 func (s *session) sync(ctx context.Context) error {
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
@@ -74,7 +68,9 @@ func (s *session) sync(ctx context.Context) error {
 	var stopped []*delivery
 	s.mu.Lock()
 	for id, d := range s.running {
-		if stored[id] == nil {
+		if row := stored[id]; row != nil {
+			d.renew(row)
+		} else {
 			delete(s.running, id)
 			stopped = append(stopped, d)
 		}
@@ -114,13 +110,13 @@ func (s *session) noteIdle() {
 // start starts the delivery of a subscription. The caller holds mu.
 func (s *session) start(row *ent.EventSubscription) *delivery {
 	ctx, cancel := context.WithCancel(s.server.ctx)
-	d := &delivery{stop: cancel, done: make(chan struct{})}
+	d := &delivery{stop: cancel, done: make(chan struct{}), row: row}
 	s.server.subscribed.Inc()
 	go func() {
 		defer s.server.subscribed.Dec()
 		defer close(d.done)
 		defer cancel()
-		s.deliver(ctx, row)
+		s.deliver(ctx, d)
 	}()
 	return d
 }

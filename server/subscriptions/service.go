@@ -168,6 +168,11 @@ func renew(ctx context.Context, tx *ent.Tx, want *ent.EventSubscription) (*ent.E
 	if err != nil {
 		return nil, err
 	}
+	if same.TokenID != want.TokenID {
+		if err := tx.EventSession.UpdateOneID(want.SessionID).SetIsChanged(true).Exec(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return same.Update().SetTokenID(want.TokenID).SetNillableActingUserID(want.ActingUserID).Save(ctx)
 }
 
