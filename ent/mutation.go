@@ -24420,6 +24420,8 @@ type SweepMutation struct {
 	addnot_found_count      *int
 	due_at                  *instant.Instant
 	adddue_at               *instant.Instant
+	ended_at                *instant.Instant
+	addended_at             *instant.Instant
 	remove_at               *instant.Instant
 	addremove_at            *instant.Instant
 	clearedFields           map[string]struct{}
@@ -25372,6 +25374,76 @@ func (m *SweepMutation) ResetDueAt() {
 	delete(m.clearedFields, sweep.FieldDueAt)
 }
 
+// SetEndedAt sets the "ended_at" field.
+func (m *SweepMutation) SetEndedAt(i instant.Instant) {
+	m.ended_at = &i
+	m.addended_at = nil
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *SweepMutation) EndedAt() (r instant.Instant, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldEndedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// AddEndedAt adds i to the "ended_at" field.
+func (m *SweepMutation) AddEndedAt(i instant.Instant) {
+	if m.addended_at != nil {
+		*m.addended_at += i
+	} else {
+		m.addended_at = &i
+	}
+}
+
+// AddedEndedAt returns the value that was added to the "ended_at" field in this mutation.
+func (m *SweepMutation) AddedEndedAt() (r instant.Instant, exists bool) {
+	v := m.addended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (m *SweepMutation) ClearEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+	m.clearedFields[sweep.FieldEndedAt] = struct{}{}
+}
+
+// EndedAtCleared returns if the "ended_at" field was cleared in this mutation.
+func (m *SweepMutation) EndedAtCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldEndedAt]
+	return ok
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *SweepMutation) ResetEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+	delete(m.clearedFields, sweep.FieldEndedAt)
+}
+
 // SetRemoveAt sets the "remove_at" field.
 func (m *SweepMutation) SetRemoveAt(i instant.Instant) {
 	m.remove_at = &i
@@ -25476,7 +25548,7 @@ func (m *SweepMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SweepMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 19)
 	if m.channel_id != nil {
 		fields = append(fields, sweep.FieldChannelID)
 	}
@@ -25528,6 +25600,9 @@ func (m *SweepMutation) Fields() []string {
 	if m.due_at != nil {
 		fields = append(fields, sweep.FieldDueAt)
 	}
+	if m.ended_at != nil {
+		fields = append(fields, sweep.FieldEndedAt)
+	}
 	if m.remove_at != nil {
 		fields = append(fields, sweep.FieldRemoveAt)
 	}
@@ -25573,6 +25648,8 @@ func (m *SweepMutation) Field(name string) (ent.Value, bool) {
 		return m.NotFoundCount()
 	case sweep.FieldDueAt:
 		return m.DueAt()
+	case sweep.FieldEndedAt:
+		return m.EndedAt()
 	case sweep.FieldRemoveAt:
 		return m.RemoveAt()
 	}
@@ -25618,6 +25695,8 @@ func (m *SweepMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldNotFoundCount(ctx)
 	case sweep.FieldDueAt:
 		return m.OldDueAt(ctx)
+	case sweep.FieldEndedAt:
+		return m.OldEndedAt(ctx)
 	case sweep.FieldRemoveAt:
 		return m.OldRemoveAt(ctx)
 	}
@@ -25748,6 +25827,13 @@ func (m *SweepMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDueAt(v)
 		return nil
+	case sweep.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
 	case sweep.FieldRemoveAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -25787,6 +25873,9 @@ func (m *SweepMutation) AddedFields() []string {
 	if m.adddue_at != nil {
 		fields = append(fields, sweep.FieldDueAt)
 	}
+	if m.addended_at != nil {
+		fields = append(fields, sweep.FieldEndedAt)
+	}
 	if m.addremove_at != nil {
 		fields = append(fields, sweep.FieldRemoveAt)
 	}
@@ -25814,6 +25903,8 @@ func (m *SweepMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedNotFoundCount()
 	case sweep.FieldDueAt:
 		return m.AddedDueAt()
+	case sweep.FieldEndedAt:
+		return m.AddedEndedAt()
 	case sweep.FieldRemoveAt:
 		return m.AddedRemoveAt()
 	}
@@ -25881,6 +25972,13 @@ func (m *SweepMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddDueAt(v)
 		return nil
+	case sweep.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndedAt(v)
+		return nil
 	case sweep.FieldRemoveAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -25910,6 +26008,9 @@ func (m *SweepMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(sweep.FieldDueAt) {
 		fields = append(fields, sweep.FieldDueAt)
+	}
+	if m.FieldCleared(sweep.FieldEndedAt) {
+		fields = append(fields, sweep.FieldEndedAt)
 	}
 	if m.FieldCleared(sweep.FieldRemoveAt) {
 		fields = append(fields, sweep.FieldRemoveAt)
@@ -25942,6 +26043,9 @@ func (m *SweepMutation) ClearField(name string) error {
 		return nil
 	case sweep.FieldDueAt:
 		m.ClearDueAt()
+		return nil
+	case sweep.FieldEndedAt:
+		m.ClearEndedAt()
 		return nil
 	case sweep.FieldRemoveAt:
 		m.ClearRemoveAt()
@@ -26004,6 +26108,9 @@ func (m *SweepMutation) ResetField(name string) error {
 		return nil
 	case sweep.FieldDueAt:
 		m.ResetDueAt()
+		return nil
+	case sweep.FieldEndedAt:
+		m.ResetEndedAt()
 		return nil
 	case sweep.FieldRemoveAt:
 		m.ResetRemoveAt()

@@ -54,6 +54,8 @@ type Sweep struct {
 	NotFoundCount int `json:"not_found_count,omitempty"`
 	// From when on any server continues it; null unless it is being committed.
 	DueAt *instant.Instant `json:"due_at,omitempty"`
+	// When an undo or a revert ended it while it was being committed; null if none did.
+	EndedAt *instant.Instant `json:"ended_at,omitempty"`
 	// When the row is removed; null while it is being committed.
 	RemoveAt     *instant.Instant `json:"remove_at,omitempty"`
 	selectValues sql.SelectValues
@@ -70,7 +72,7 @@ func (*Sweep) scanValues(columns []string) ([]any, error) {
 			values[i] = new(digest.SHA256)
 		case sweep.FieldExemptSubscribers:
 			values[i] = new(sql.NullBool)
-		case sweep.FieldExemptFollowAge, sweep.FieldExpiresAt, sweep.FieldBansExpireAt, sweep.FieldAfterglowUntil, sweep.FieldBannedCount, sweep.FieldAlreadyBannedCount, sweep.FieldNotFoundCount, sweep.FieldDueAt, sweep.FieldRemoveAt:
+		case sweep.FieldExemptFollowAge, sweep.FieldExpiresAt, sweep.FieldBansExpireAt, sweep.FieldAfterglowUntil, sweep.FieldBannedCount, sweep.FieldAlreadyBannedCount, sweep.FieldNotFoundCount, sweep.FieldDueAt, sweep.FieldEndedAt, sweep.FieldRemoveAt:
 			values[i] = new(sql.NullInt64)
 		case sweep.FieldPhrase, sweep.FieldPattern, sweep.FieldClientID, sweep.FieldReason:
 			values[i] = new(sql.NullString)
@@ -204,6 +206,13 @@ func (_m *Sweep) assignValues(columns []string, values []any) error {
 				_m.DueAt = new(instant.Instant)
 				*_m.DueAt = instant.Instant(value.Int64)
 			}
+		case sweep.FieldEndedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field ended_at", values[i])
+			} else if value.Valid {
+				_m.EndedAt = new(instant.Instant)
+				*_m.EndedAt = instant.Instant(value.Int64)
+			}
 		case sweep.FieldRemoveAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field remove_at", values[i])
@@ -305,6 +314,11 @@ func (_m *Sweep) String() string {
 	builder.WriteString(", ")
 	if v := _m.DueAt; v != nil {
 		builder.WriteString("due_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.EndedAt; v != nil {
+		builder.WriteString("ended_at=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

@@ -220,6 +220,20 @@ func (_c *SweepCreate) SetNillableDueAt(v *instant.Instant) *SweepCreate {
 	return _c
 }
 
+// SetEndedAt sets the "ended_at" field.
+func (_c *SweepCreate) SetEndedAt(v instant.Instant) *SweepCreate {
+	_c.mutation.SetEndedAt(v)
+	return _c
+}
+
+// SetNillableEndedAt sets the "ended_at" field if the given value is not nil.
+func (_c *SweepCreate) SetNillableEndedAt(v *instant.Instant) *SweepCreate {
+	if v != nil {
+		_c.SetEndedAt(*v)
+	}
+	return _c
+}
+
 // SetRemoveAt sets the "remove_at" field.
 func (_c *SweepCreate) SetRemoveAt(v instant.Instant) *SweepCreate {
 	_c.mutation.SetRemoveAt(v)
@@ -465,6 +479,10 @@ func (_c *SweepCreate) createSpec() (*Sweep, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.DueAt(); ok {
 		_spec.SetField(sweep.FieldDueAt, field.TypeInt64, value)
 		_node.DueAt = &value
+	}
+	if value, ok := _c.mutation.EndedAt(); ok {
+		_spec.SetField(sweep.FieldEndedAt, field.TypeInt64, value)
+		_node.EndedAt = &value
 	}
 	if value, ok := _c.mutation.RemoveAt(); ok {
 		_spec.SetField(sweep.FieldRemoveAt, field.TypeInt64, value)

@@ -325,6 +325,33 @@ func (_u *SweepUpdate) ClearDueAt() *SweepUpdate {
 	return _u
 }
 
+// SetEndedAt sets the "ended_at" field.
+func (_u *SweepUpdate) SetEndedAt(v instant.Instant) *SweepUpdate {
+	_u.mutation.ResetEndedAt()
+	_u.mutation.SetEndedAt(v)
+	return _u
+}
+
+// SetNillableEndedAt sets the "ended_at" field if the given value is not nil.
+func (_u *SweepUpdate) SetNillableEndedAt(v *instant.Instant) *SweepUpdate {
+	if v != nil {
+		_u.SetEndedAt(*v)
+	}
+	return _u
+}
+
+// AddEndedAt adds value to the "ended_at" field.
+func (_u *SweepUpdate) AddEndedAt(v instant.Instant) *SweepUpdate {
+	_u.mutation.AddEndedAt(v)
+	return _u
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (_u *SweepUpdate) ClearEndedAt() *SweepUpdate {
+	_u.mutation.ClearEndedAt()
+	return _u
+}
+
 // SetRemoveAt sets the "remove_at" field.
 func (_u *SweepUpdate) SetRemoveAt(v instant.Instant) *SweepUpdate {
 	_u.mutation.ResetRemoveAt()
@@ -504,6 +531,15 @@ func (_u *SweepUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.DueAtCleared() {
 		_spec.ClearField(sweep.FieldDueAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EndedAt(); ok {
+		_spec.SetField(sweep.FieldEndedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEndedAt(); ok {
+		_spec.AddField(sweep.FieldEndedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.EndedAtCleared() {
+		_spec.ClearField(sweep.FieldEndedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.RemoveAt(); ok {
 		_spec.SetField(sweep.FieldRemoveAt, field.TypeInt64, value)
@@ -830,6 +866,33 @@ func (_u *SweepUpdateOne) ClearDueAt() *SweepUpdateOne {
 	return _u
 }
 
+// SetEndedAt sets the "ended_at" field.
+func (_u *SweepUpdateOne) SetEndedAt(v instant.Instant) *SweepUpdateOne {
+	_u.mutation.ResetEndedAt()
+	_u.mutation.SetEndedAt(v)
+	return _u
+}
+
+// SetNillableEndedAt sets the "ended_at" field if the given value is not nil.
+func (_u *SweepUpdateOne) SetNillableEndedAt(v *instant.Instant) *SweepUpdateOne {
+	if v != nil {
+		_u.SetEndedAt(*v)
+	}
+	return _u
+}
+
+// AddEndedAt adds value to the "ended_at" field.
+func (_u *SweepUpdateOne) AddEndedAt(v instant.Instant) *SweepUpdateOne {
+	_u.mutation.AddEndedAt(v)
+	return _u
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (_u *SweepUpdateOne) ClearEndedAt() *SweepUpdateOne {
+	_u.mutation.ClearEndedAt()
+	return _u
+}
+
 // SetRemoveAt sets the "remove_at" field.
 func (_u *SweepUpdateOne) SetRemoveAt(v instant.Instant) *SweepUpdateOne {
 	_u.mutation.ResetRemoveAt()
@@ -1039,6 +1102,15 @@ func (_u *SweepUpdateOne) sqlSave(ctx context.Context) (_node *Sweep, err error)
 	}
 	if _u.mutation.DueAtCleared() {
 		_spec.ClearField(sweep.FieldDueAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EndedAt(); ok {
+		_spec.SetField(sweep.FieldEndedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEndedAt(); ok {
+		_spec.AddField(sweep.FieldEndedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.EndedAtCleared() {
+		_spec.ClearField(sweep.FieldEndedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.RemoveAt(); ok {
 		_spec.SetField(sweep.FieldRemoveAt, field.TypeInt64, value)

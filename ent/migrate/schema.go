@@ -1050,6 +1050,7 @@ var (
 		{Name: "already_banned_count", Type: field.TypeInt, Default: 0},
 		{Name: "not_found_count", Type: field.TypeInt, Default: 0},
 		{Name: "due_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "ended_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "remove_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// SweepsTable holds the schema information for the "sweeps" table.
@@ -1071,7 +1072,7 @@ var (
 			{
 				Name:    "sweep_remove_at",
 				Unique:  false,
-				Columns: []*schema.Column{SweepsColumns[18]},
+				Columns: []*schema.Column{SweepsColumns[19]},
 			},
 			{
 				Name:    "sweep_batch_id",

@@ -32,6 +32,7 @@ func (Sweep) Fields() []ent.Field {
 		field.Int("already_banned_count").Default(0).Comment("How many users had been banned when it came to them."),
 		field.Int("not_found_count").Default(0).Comment("How many users no longer existed when it came to them."),
 		optionalTimestamp("due_at", "From when on any server continues it; null unless it is being committed."),
+		optionalTimestamp("ended_at", "When an undo or a revert ended it while it was being committed; null if none did."),
 		optionalTimestamp("remove_at", "When the row is removed; null while it is being committed."),
 	}
 }

@@ -45,6 +45,8 @@ const (
 	FieldNotFoundCount = "not_found_count"
 	// FieldDueAt holds the string denoting the due_at field in the database.
 	FieldDueAt = "due_at"
+	// FieldEndedAt holds the string denoting the ended_at field in the database.
+	FieldEndedAt = "ended_at"
 	// FieldRemoveAt holds the string denoting the remove_at field in the database.
 	FieldRemoveAt = "remove_at"
 	// Table holds the table name of the sweep in the database.
@@ -71,6 +73,7 @@ var Columns = []string{
 	FieldAlreadyBannedCount,
 	FieldNotFoundCount,
 	FieldDueAt,
+	FieldEndedAt,
 	FieldRemoveAt,
 }
 
@@ -180,6 +183,11 @@ func ByNotFoundCount(opts ...sql.OrderTermOption) OrderOption {
 // ByDueAt orders the results by the due_at field.
 func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
+}
+
+// ByEndedAt orders the results by the ended_at field.
+func ByEndedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEndedAt, opts...).ToFunc()
 }
 
 // ByRemoveAt orders the results by the remove_at field.

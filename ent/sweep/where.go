@@ -144,6 +144,12 @@ func DueAt(v instant.Instant) predicate.Sweep {
 	return predicate.Sweep(sql.FieldEQ(FieldDueAt, vc))
 }
 
+// EndedAt applies equality check predicate on the "ended_at" field. It's identical to EndedAtEQ.
+func EndedAt(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldEQ(FieldEndedAt, vc))
+}
+
 // RemoveAt applies equality check predicate on the "remove_at" field. It's identical to RemoveAtEQ.
 func RemoveAt(v instant.Instant) predicate.Sweep {
 	vc := int64(v)
@@ -1004,6 +1010,70 @@ func DueAtIsNil() predicate.Sweep {
 // DueAtNotNil applies the NotNil predicate on the "due_at" field.
 func DueAtNotNil() predicate.Sweep {
 	return predicate.Sweep(sql.FieldNotNull(FieldDueAt))
+}
+
+// EndedAtEQ applies the EQ predicate on the "ended_at" field.
+func EndedAtEQ(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldEQ(FieldEndedAt, vc))
+}
+
+// EndedAtNEQ applies the NEQ predicate on the "ended_at" field.
+func EndedAtNEQ(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldNEQ(FieldEndedAt, vc))
+}
+
+// EndedAtIn applies the In predicate on the "ended_at" field.
+func EndedAtIn(vs ...instant.Instant) predicate.Sweep {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Sweep(sql.FieldIn(FieldEndedAt, v...))
+}
+
+// EndedAtNotIn applies the NotIn predicate on the "ended_at" field.
+func EndedAtNotIn(vs ...instant.Instant) predicate.Sweep {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Sweep(sql.FieldNotIn(FieldEndedAt, v...))
+}
+
+// EndedAtGT applies the GT predicate on the "ended_at" field.
+func EndedAtGT(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldGT(FieldEndedAt, vc))
+}
+
+// EndedAtGTE applies the GTE predicate on the "ended_at" field.
+func EndedAtGTE(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldGTE(FieldEndedAt, vc))
+}
+
+// EndedAtLT applies the LT predicate on the "ended_at" field.
+func EndedAtLT(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldLT(FieldEndedAt, vc))
+}
+
+// EndedAtLTE applies the LTE predicate on the "ended_at" field.
+func EndedAtLTE(v instant.Instant) predicate.Sweep {
+	vc := int64(v)
+	return predicate.Sweep(sql.FieldLTE(FieldEndedAt, vc))
+}
+
+// EndedAtIsNil applies the IsNil predicate on the "ended_at" field.
+func EndedAtIsNil() predicate.Sweep {
+	return predicate.Sweep(sql.FieldIsNull(FieldEndedAt))
+}
+
+// EndedAtNotNil applies the NotNil predicate on the "ended_at" field.
+func EndedAtNotNil() predicate.Sweep {
+	return predicate.Sweep(sql.FieldNotNull(FieldEndedAt))
 }
 
 // RemoveAtEQ applies the EQ predicate on the "remove_at" field.

@@ -21,6 +21,7 @@ import (
 const (
 	statusComplete   = "COMPLETE"
 	statusInProgress = "IN_PROGRESS"
+	statusEnded      = "ENDED"
 )
 
 const (
@@ -101,8 +102,11 @@ func commitResponse(row *ent.Sweep) *moderatov1.CommitSweepResponse {
 		BatchId: row.BatchID.String(), Status: statusComplete,
 		Counts: &moderatov1.SweepCounts{Banned: int32(row.BannedCount), AlreadyBanned: int32(row.AlreadyBannedCount), UserNotFound: int32(row.NotFoundCount)},
 	}
-	if row.DueAt != nil {
+	switch {
+	case row.DueAt != nil:
 		r.Status = statusInProgress
+	case row.EndedAt != nil:
+		r.Status = statusEnded
 	}
 	return r
 }

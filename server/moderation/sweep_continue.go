@@ -114,7 +114,7 @@ func endSweepsOf(ctx context.Context, c *change.Change, moderatorID uid.ID) erro
 func endSweepRow(ctx context.Context, c *change.Change, row *ent.Sweep) error {
 	update := c.Tx.Sweep.UpdateOneID(row.ID).ClearDueAt().ClearAfterglowUntil()
 	if row.DueAt != nil {
-		update.SetRemoveAt(c.Now.Add(resultKept))
+		update.SetEndedAt(c.Now).SetRemoveAt(c.Now.Add(resultKept))
 	}
 	if err := update.Exec(ctx); err != nil {
 		return err

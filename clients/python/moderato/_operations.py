@@ -257,7 +257,7 @@ class Moderation(Resource):
         afterglow_seconds: Optional[int] = None,
         options: Optional[Options] = None,
     ) -> CommitSweepResponse:
-        """Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. The call waits for the end, and returns `IN_PROGRESS` if that takes long: `listBanBatches` then shows how many users are banned. A call that is repeated with its idempotency key waits for the end again, and returns the same batch. `undoBanBatch` undoes the sweep, or ends it if it is in progress.
+        """Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. The call waits for the end, and returns `IN_PROGRESS` if that takes long: `listBanBatches` then shows how many users are banned. A call that is repeated with its idempotency key waits for the end again, and returns the same batch. `undoBanBatch` undoes the sweep, or ends it if it is in progress: then the call returns `ENDED`.
 
         Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or was used.
         """

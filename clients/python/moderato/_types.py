@@ -598,7 +598,7 @@ class CommitSweepResponse:
     """The batch's id: a UUID in lower case."""
 
     status: str
-    """`COMPLETE`, or `IN_PROGRESS` if users remain who are being banned."""
+    """`COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if an undo or a revert ended the sweep before it was complete."""
 
     counts: SweepCounts
     """How many users have which result so far."""

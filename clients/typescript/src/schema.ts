@@ -1316,7 +1316,7 @@ export interface components {
              * @description The batch's id: a UUID in lower case.
              */
             batchId: string;
-            /** @description `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. */
+            /** @description `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if an undo or a revert ended the sweep before it was complete. */
             status: string;
             /** @description How many users have which result so far. */
             counts: components["schemas"]["SweepCounts"];

@@ -2524,7 +2524,8 @@ type CommitSweepResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The batch's id: a UUID in lower case.
 	BatchId string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
-	// `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned.
+	// `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if an undo or a
+	// revert ended the sweep before it was complete.
 	Status string `protobuf:"bytes,2,opt,name=status" json:"status,omitempty"`
 	// How many users have which result so far.
 	Counts        *SweepCounts `protobuf:"bytes,3,opt,name=counts" json:"counts,omitempty"`

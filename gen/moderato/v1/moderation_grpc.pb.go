@@ -173,7 +173,8 @@ type ModerationServiceClient interface {
 	// another server if necessary, in the caller's name. The call waits for the end, and
 	// returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
 	// banned. A call that is repeated with its idempotency key waits for the end again, and
-	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress.
+	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress:
+	// then the call returns `ENDED`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
@@ -532,7 +533,8 @@ type ModerationServiceServer interface {
 	// another server if necessary, in the caller's name. The call waits for the end, and
 	// returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
 	// banned. A call that is repeated with its idempotency key waits for the end again, and
-	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress.
+	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress:
+	// then the call returns `ENDED`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `sweeps` ADD COLUMN `ended_at` integer NULL;
