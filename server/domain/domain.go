@@ -6,6 +6,7 @@ package domain
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 
 	"google.golang.org/protobuf/proto"
@@ -82,8 +83,15 @@ type Step struct {
 	Name string
 	// Do handles at most EraseBatch rows in a transaction and returns their number. Fewer
 	// than EraseBatch means that no rows are left.
-	Do func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error)
+	Do StepFunc
+	// Search, if not nil, replaces Do for rows that no index finds. It reads the table in pages,
+	// outside a transaction. For each page it yields the function that handles the rows found
+	// in it, even if it found none: the transaction extends the claim.
+	Search func(ctx context.Context, s *store.Store, id uid.ID) iter.Seq2[StepFunc, error]
 }
+
+// StepFunc handles rows of an erasure in a transaction and returns their number.
+type StepFunc func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error)
 
 // EraseBatch is how many rows one transaction of an erasure handles at most.
 const EraseBatch = 500

@@ -82,25 +82,49 @@ func (e *Eraser) erase(ctx context.Context, row *ent.Erasure, now instant.Instan
 		work = append(work, ofUser(e.tables)...)
 	}
 	for _, s := range work {
-		for {
-			n, mine, err := r.step(ctx, s)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.Name, err)
-			}
-			if !mine {
-				return nil
-			}
-			if r.rows += n; n < domain.EraseBatch {
-				break
-			}
+		mine, err := r.step(ctx, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if !mine {
+			return nil
 		}
 	}
 	return r.finish(ctx)
 }
 
-// step extends the claim and erases a batch of a step, in one transaction. It does nothing
+// step runs a step. It stops and returns false for mine if this server lost the claim.
+func (r *run) step(ctx context.Context, s domain.Step) (mine bool, err error) {
+	if s.Search == nil {
+		return r.batches(ctx, s.Do)
+	}
+	for do, err := range s.Search(ctx, r.store, r.row.ID) {
+		if err != nil {
+			return false, err
+		}
+		if mine, err := r.batches(ctx, do); err != nil || !mine {
+			return mine, err
+		}
+	}
+	return true, nil
+}
+
+// batches erases rows in batches until none is left.
+func (r *run) batches(ctx context.Context, do domain.StepFunc) (mine bool, err error) {
+	for {
+		n, mine, err := r.batch(ctx, do)
+		if err != nil || !mine {
+			return mine, err
+		}
+		if r.rows += n; n < domain.EraseBatch {
+			return true, nil
+		}
+	}
+}
+
+// batch extends the claim and erases a batch of rows, in one transaction. It does nothing
 // and returns false for mine if this server lost the claim.
-func (r *run) step(ctx context.Context, s domain.Step) (rows int, mine bool, err error) {
+func (r *run) batch(ctx context.Context, do domain.StepFunc) (rows int, mine bool, err error) {
 	var next instant.Instant
 	err = r.store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		now, err := r.store.Clock.Now(ctx, tx)
@@ -114,7 +138,7 @@ func (r *run) step(ctx context.Context, s domain.Step) (rows int, mine bool, err
 		if mine, err = r.reschedule(ctx, tx, next); err != nil || !mine {
 			return err
 		}
-		rows, err = s.Do(ctx, r.store, tx, r.row.ID)
+		rows, err = do(ctx, r.store, tx, r.row.ID)
 		return err
 	})
 	if err == nil && mine {

@@ -2,13 +2,10 @@ package moderation
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/role"
-	"github.com/moderato-live/moderato/ent/sweepchunk"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/domain"
@@ -83,7 +80,7 @@ var Tables = []domain.Table{
 	{
 		Name: "sweep_chunks", Channel: "channel_id", Impersonal: []string{"sweep_id"},
 		Users: []domain.UserColumn{{Name: "user_ids", Erase: domain.WithRow}},
-		Erase: domain.Erasure{User: []domain.Step{{Name: "previews of sweeps", Do: eraseSwept}}},
+		Erase: domain.Erasure{User: []domain.Step{{Name: "previews of sweeps", Search: searchSwept}}},
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{
 				Name: "remove old sweeps", Interval: 10 * time.Second, MaxRest: 50 * time.Millisecond,
@@ -118,23 +115,6 @@ var Tables = []domain.Table{
 		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetRole, putRole, (*platformv1.RoleRecord).GetChannelId)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
-}
-
-// eraseSwept removes a user from the users whom sweeps are to ban. There are few such rows,
-// and none is old.
-func eraseSwept(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
-	var rowID uid.ID
-	var joined []byte
-	err := store.QueryRow(ctx, tx, "SELECT id, user_ids FROM sweep_chunks WHERE INSTR(user_ids, ?) > 0"+store.Limit(1), []any{id}, &rowID, &joined)
-	if errors.Is(err, store.ErrNoRows) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	others := slices.DeleteFunc(splitIDs(joined), func(other uid.ID) bool { return other == id })
-	// Unless another eraser or the sweep has changed the row; then it is looked at again.
-	return domain.EraseBatch, tx.SweepChunk.Update().Where(sweepchunk.ID(rowID), sweepchunk.UserIds(joined)).SetUserIds(joinIDs(others)).Exec(ctx)
 }
 
 // keptSince returns the time since which the events of a ban must still exist.
