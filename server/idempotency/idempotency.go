@@ -22,7 +22,6 @@ import (
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -47,10 +46,11 @@ type Keys struct {
 	// inProgress holds the ids of the calls in progress. The database refuses a second
 	// call as well, but only once its transaction begins.
 	inProgress sync.Map
+	budgets    *budgets
 }
 
 // New returns Keys for a database.
-func New(s *store.Store) *Keys { return &Keys{store: s} }
+func New(s *store.Store) *Keys { return &Keys{store: s, budgets: newBudgets(dailyBudget)} }
 
 // Once runs a call of a method that has an idempotency key, unless a call with the key has
 // succeeded before. Then it returns the response of that call and reports isReplay. sent
@@ -146,7 +146,7 @@ type call struct {
 	secrets
 
 	keys    *Keys
-	userID  uid.ID
+	caller  *authn.Caller
 	method  *method
 	request digest.SHA256
 	// now is the time of the call, by the database's clock.
@@ -156,12 +156,14 @@ type call struct {
 	hasBegun bool
 	// hasEnded is true if a transaction of the call got as far as its commit.
 	hasEnded bool
+	// hasPaid is true if the response was taken from the budget of its owner.
+	hasPaid bool
 	// replay is the response that an earlier call stored; nil if there is none.
 	replay proto.Message
 }
 
 func (k *Keys) newCall(key, name string, caller *authn.Caller, request proto.Message) (*call, error) {
-	c := &call{keys: k, userID: caller.UserID}
+	c := &call{keys: k, caller: caller}
 	var err error
 	if c.method, err = methodOf(name); err != nil {
 		return nil, err
@@ -274,8 +276,8 @@ func (c *call) claim(ctx context.Context, s *store.Store, tx *ent.Tx, attempt st
 		}
 	}
 	create := tx.IdempotencyKey.Create().SetID(c.id).SetRequest(c.request).SetResponse([]byte{}).SetCreatedAt(c.now)
-	if !c.userID.IsZero() {
-		create.SetUserID(c.userID)
+	if c.caller.ActsAsUser() {
+		create.SetUserID(c.caller.UserID)
 	}
 	return create.Exec(ctx)
 }
@@ -296,5 +298,19 @@ func (c *call) End(ctx context.Context, tx *ent.Tx) error {
 	if len(response) > maxResponse {
 		return fmt.Errorf("the response of %s has %d bytes, more than %d", c.method.name, len(response), maxResponse)
 	}
+	if err := c.pay(len(response)); err != nil {
+		return err
+	}
 	return tx.IdempotencyKey.Update().Where(idempotencykey.ID(c.id)).SetResponse(c.seal(response, c.request)).Exec(ctx)
+}
+
+// pay takes the bytes of the response from the budget of the caller, once even if the
+// transaction is repeated. Service tokens have no limit.
+func (c *call) pay(bytes int) error {
+	if c.hasPaid || c.caller.Kind == authn.Service {
+		return nil
+	}
+	err := c.keys.budgets.take(owner{c.caller.ClientID, c.caller.UserID}, bytes, c.now.Time())
+	c.hasPaid = err == nil
+	return err
 }

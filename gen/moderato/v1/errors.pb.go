@@ -166,7 +166,8 @@ const (
 	//
 	// Send JSON with the header `content-type: application/json`.
 	Reason_REASON_MEDIA_TYPE_UNSUPPORTED Reason = 27
-	// This client and user sent too many requests.
+	// This client and user sent too many requests, or too many changes with an idempotency key
+	// and a long response.
 	//
 	// Wait for `Retry-After` seconds. Every response states the remaining requests in
 	// `RateLimit-Remaining`.
