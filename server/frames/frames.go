@@ -175,6 +175,15 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // the connection's own
 }
 
+// CloseWrite ends what the server sends, and lets the client receive the rest of it. Package
+// http needs the method to refuse a request before it has read all of it.
+func (c *conn) CloseWrite() error {
+	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite() //nolint:wrapcheck // the connection's own
+	}
+	return nil
+}
+
 // Close closes the connection, and ends the wait of a Read.
 func (c *conn) Close() error {
 	c.close.Do(func() { close(c.done) })
