@@ -100,7 +100,7 @@ type subject struct {
 func authorized(ctx context.Context, s *store.Store, start Change, about subject, body func(context.Context, *Change, *users.Joined) error) error {
 	caller := authn.FromContext(ctx)
 	start.ActorID, start.ClientID = caller.UserID, caller.ClientID
-	ctx, err := prioritized(ctx, s, start)
+	ctx, err := prioritized(ctx, s, start.ChannelID)
 	if err != nil {
 		return err
 	}
@@ -125,12 +125,12 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 // prioritized returns a context that gives the change of the present request priority
 // if it is moderation. If even a change with priority would wait too long, it returns an
 // error without that look-up.
-func prioritized(ctx context.Context, s *store.Store, c Change) (context.Context, error) {
+func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context.Context, error) {
 	high := fair.WithPriority(ctx, fair.High)
-	if err := s.ChangeQueues.Check(high, c.ChannelID, c.isAlone); err != nil {
+	if err := s.ChangeQueues.Check(high, channelID); err != nil {
 		return nil, err
 	}
-	if authz.HasPriority(ctx, s, c.ChannelID) {
+	if authz.HasPriority(ctx, s, channelID) {
 		return high, nil
 	}
 	return ctx, nil

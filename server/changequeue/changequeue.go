@@ -33,9 +33,7 @@ const maxWaiting = 1_000
 type Queues struct {
 	mu       sync.Mutex
 	channels map[uid.ID]*queue
-	// The average hold times of the queues that were deleted last, of all changes and of the
-	// long ones.
-	hold, longHold time.Duration
+	hold     time.Duration // average hold time of the queue that was deleted last
 
 	waiting  prometheus.Gauge
 	rejected prometheus.Counter
@@ -69,19 +67,14 @@ func New() *Queues {
 // Register registers the metrics.
 func (qs *Queues) Register(r prometheus.Registerer) { r.MustRegister(qs.waiting, qs.rejected) }
 
-// Check returns the error with which Acquire, or AcquireLong, would immediately reject a
-// request; nil if it would not reject the request.
-func (qs *Queues) Check(ctx context.Context, channelID uid.ID, isLong bool) error {
+// Check returns the error with which Acquire would immediately reject a request; nil if it
+// would not reject the request.
+func (qs *Queues) Check(ctx context.Context, channelID uid.ID) error {
 	qs.mu.Lock()
 	q := qs.channels[channelID]
 	qs.mu.Unlock()
 	if q == nil {
 		return nil
-	}
-	if isLong {
-		if err := q.long.Check(ctx); err != nil {
-			return qs.count(err)
-		}
 	}
 	return qs.count(q.gate.Check(ctx))
 }
@@ -228,7 +221,6 @@ func (qs *Queues) enter(t *Turn) {
 		q = &queue{gate: fair.NewGate(1), long: fair.NewGate(1)}
 		q.gate.MaxWaiting, q.long.MaxWaiting = maxWaiting, maxWaiting
 		q.gate.SetHold(qs.hold)
-		q.long.SetHold(qs.longHold)
 		qs.channels[t.channelID] = q
 	}
 	t.queue = q
@@ -246,7 +238,7 @@ func (qs *Queues) leave(t *Turn) {
 		q.urgent--
 	}
 	if q.users--; q.users == 0 {
-		qs.hold, qs.longHold = q.gate.Hold(), q.long.Hold()
+		qs.hold = q.gate.Hold()
 		delete(qs.channels, t.channelID)
 	}
 }

@@ -2,8 +2,10 @@ package changequeue_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,47 +185,33 @@ func TestLongChangesFollowEachOtherIfNobodyWaits(t *testing.T) {
 	})
 }
 
-// TestLongChangesThatWouldWaitTooLongAreRejected has long changes of 400 ms, so that three of
-// them may wait for a moderator's 2 s. The next queue of a channel knows this from the start.
-func TestLongChangesThatWouldWaitTooLongAreRejected(t *testing.T) {
+// TestOwnerWithManyWaitingLongChangesIsRejected has as many long changes wait as an owner may
+// have, and one more.
+func TestOwnerWithManyWaitingLongChangesIsRejected(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *scene) {
-		s.finish()
-		ctx := fair.NewContext(s.ctx, fair.Request{Owner: fair.Owner{Client: "a"}, Priority: fair.High, MaxWait: 2 * time.Second})
-		var running *changequeue.Turn
-		waiting, rejected := 0, 0
-		begin := func() {
-			turn, err := s.queues.AcquireLong(ctx, s.channel)
-			if err != nil {
-				rejected++
-				return
-			}
-			waiting--
-			running = turn
-		}
-		for range 40 { // the average becomes that of these changes
-			begin()
-			time.Sleep(400 * time.Millisecond)
-			running.End()
-		}
-		waiting, rejected = 0, 0
-		for range 6 {
-			waiting++
-			go begin()
+		var rejected atomic.Int32
+		begin := func(client string) {
+			ctx := fair.NewContext(s.ctx, fair.Request{Owner: fair.Owner{Client: client}, MaxWait: 24 * time.Hour})
+			go func() {
+				var overloaded *fair.OverloadedError
+				if _, err := s.queues.AcquireLong(ctx, s.channel); errors.As(err, &overloaded) {
+					rejected.Add(1)
+				}
+			}()
 			synctest.Wait()
 		}
-		if rejected != 2 {
-			t.Errorf("%d of 5 long changes that wait are rejected, want 2", rejected)
+		for range 1001 { // the first one waits for the short change, at the head of the line
+			begin("a")
 		}
-		if err := s.queues.Check(ctx, s.channel, true); err == nil {
-			t.Error("a further long change would not be rejected")
+		if n := rejected.Load(); n != 0 {
+			t.Errorf("%d of 1,000 waiting changes are rejected", n)
 		}
-		if err := s.queues.Check(ctx, s.channel, false); err != nil {
-			t.Errorf("a short change: %v", err)
+		begin("a")
+		begin("b")
+		if n := rejected.Load(); n != 1 {
+			t.Errorf("%d changes are rejected, want the one of the owner with 1,000", n)
 		}
-		for range 4 {
-			running.End()
-			synctest.Wait()
-		}
+		s.cancel()
 	})
 }
 
