@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	entsweep "github.com/moderato-live/moderato/ent/sweep"
-	"github.com/moderato-live/moderato/ent/sweepchunk"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
@@ -26,8 +24,10 @@ const (
 	// sweepKept is how long a preview is kept after its token has expired, so that the
 	// error says so.
 	sweepKept = 10 * time.Minute
-	// maxPreviews is how many previews of a channel a user can commit: the latest ones.
-	maxPreviews = 5
+	// userPreviews and channelPreviews are how many previews that found users are kept of a
+	// user in a channel, and of a channel: the latest ones.
+	userPreviews    = 5
+	channelPreviews = 20
 	// sweepTransaction is how many users a sweep bans in one transaction.
 	sweepTransaction = 1000
 	// chunksPerStatement is how many chunks one statement stores.
@@ -130,16 +130,16 @@ func (s *Service) PreviewSweep(ctx context.Context, req *moderatov1.PreviewSweep
 	return result, err
 }
 
-// storeSweep stores a preview and the users whom it found.
+// storeSweep stores a preview and the users whom it found, and displaces older previews.
 func storeSweep(ctx context.Context, c *change.Change, id digest.SHA256, q *conditions, expiresAt instant.Instant, matched []uid.ID) error {
 	err := c.Tx.Sweep.Create().SetID(id).SetChannelID(c.ChannelID).SetUserID(c.ActorID).SetPhrase(q.phrase).SetPattern(q.pattern).
 		SetExemptFollowAge(q.exemptFollowAge.Milliseconds()).SetExemptSubscribers(q.exemptSubscribers).
 		SetExpiresAt(expiresAt).SetRemoveAt(expiresAt.Add(sweepKept)).
 		Exec(ctx)
-	if err != nil {
+	if err != nil || len(matched) == 0 {
 		return err
 	}
-	if err := displacePreviews(ctx, c, id); err != nil {
+	if err := displacePreviews(ctx, c); err != nil {
 		return err
 	}
 	var chunks []*ent.SweepChunkCreate
@@ -153,22 +153,6 @@ func storeSweep(ctx context.Context, c *change.Change, id digest.SHA256, q *cond
 		}
 	}
 	return nil
-}
-
-// displacePreviews ends the user's earliest previews in the channel when there is a new one,
-// so that nobody fills the database with previews.
-func displacePreviews(ctx context.Context, c *change.Change, latest digest.SHA256) error {
-	earlier, err := c.Tx.Sweep.Query().
-		Where(entsweep.ChannelID(c.ChannelID), entsweep.UserID(c.ActorID), entsweep.BatchIDIsNil(), entsweep.ExpiresAtGT(c.Now), entsweep.IDNEQ(latest)).
-		Order(ent.Desc(entsweep.FieldExpiresAt)).Offset(maxPreviews - 1).Limit(maxPreviews).IDs(ctx)
-	if err != nil || len(earlier) == 0 {
-		return err
-	}
-	if err := c.Tx.Sweep.Update().Where(entsweep.ChannelID(c.ChannelID), entsweep.IDIn(earlier...)).SetExpiresAt(c.Now).Exec(ctx); err != nil {
-		return err
-	}
-	_, err = c.Tx.SweepChunk.Delete().Where(sweepchunk.ChannelID(c.ChannelID), sweepchunk.SweepIDIn(earlier...)).Exec(ctx)
-	return err
 }
 
 // joinIDs returns the ids as the column user_ids holds them.

@@ -279,7 +279,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Finds the users of a channel who match all of some conditions, so that `commitSweep` can ban them. It changes nothing in the channel. At least one of `phrase`, `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The channel's owner, its moderators, VIPs and OGs never match, and users who are banned already are left out.
+   * Finds the users of a channel who match all of some conditions, so that `commitSweep` can ban them. It changes nothing in the channel. At least one of `phrase`, `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The channel's owner, its moderators, VIPs and OGs never match, and users who are banned already are left out. Of the previews that found users, the latest 5 of a user in a channel and the latest 20 of a channel can be committed; the tokens of older ones expire.
    *
    * Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are given, or if the pattern does not compile; SWEEP_TOO_LARGE if there is more to examine than one sweep may.
    */
@@ -290,7 +290,7 @@ export class Moderation extends Resource {
   /**
    * Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. The call waits for the end, and returns `IN_PROGRESS` if that takes long: `listBanBatches` then shows how many users are banned. A call that is repeated with its idempotency key waits for the end again, and returns the same batch. `undoBanBatch` undoes the sweep, or ends it if it is in progress: then the call returns `ENDED`.
    *
-   * Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or was used.
+   * Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or was used, or later previews have displaced its preview.
    */
   commitSweep(body: CommitSweepRequest, options?: RequestOptions): Promise<CommitSweepResponse> {
     return this.send('POST', '/v1/moderation/sweeps/commit', body, options)

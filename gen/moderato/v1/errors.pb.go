@@ -287,7 +287,8 @@ const (
 	//
 	// Preview the sweep again, and commit it in the same channel with the new token.
 	Reason_REASON_SWEEP_NOT_FOUND Reason = 56
-	// The `sweepToken` has expired, or a sweep was committed with it.
+	// The `sweepToken` has expired, a sweep was committed with it, or later previews have
+	// displaced its preview.
 	//
 	// Preview the sweep again, and commit it with the new token within 5 minutes. The list of
 	// batches shows a sweep that was committed.

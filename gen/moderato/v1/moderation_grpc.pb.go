@@ -160,7 +160,8 @@ type ModerationServiceClient interface {
 	// CommitSweep can ban them. It changes nothing in the channel. At least one of `phrase`,
 	// `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The
 	// channel's owner, its moderators, VIPs and OGs never match, and users who are banned
-	// already are left out.
+	// already are left out. Of the previews that found users, the latest 5 of a user in a
+	// channel and the latest 20 of a channel can be committed; the tokens of older ones expire.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are
@@ -178,7 +179,7 @@ type ModerationServiceClient interface {
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
-	// the token has expired or was used.
+	// the token has expired or was used, or later previews have displaced its preview.
 	CommitSweep(ctx context.Context, in *CommitSweepRequest, opts ...grpc.CallOption) (*CommitSweepResponse, error)
 	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
 	// channel since a point in time and that are still the present ones, whether they were
@@ -520,7 +521,8 @@ type ModerationServiceServer interface {
 	// CommitSweep can ban them. It changes nothing in the channel. At least one of `phrase`,
 	// `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The
 	// channel's owner, its moderators, VIPs and OGs never match, and users who are banned
-	// already are left out.
+	// already are left out. Of the previews that found users, the latest 5 of a user in a
+	// channel and the latest 20 of a channel can be committed; the tokens of older ones expire.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are
@@ -538,7 +540,7 @@ type ModerationServiceServer interface {
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
-	// the token has expired or was used.
+	// the token has expired or was used, or later previews have displaced its preview.
 	CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error)
 	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
 	// channel since a point in time and that are still the present ones, whether they were
