@@ -1,6 +1,8 @@
 package webhooks_test
 
 import (
+	"bytes"
+	"database/sql"
 	"testing"
 	"time"
 
@@ -55,17 +57,40 @@ func inBackground(work func() error) <-chan error {
 	return result
 }
 
-// awaitStatement waits until another connection executes a statement that contains a text.
+// awaitStatement waits until a connection executes a statement that contains a text. MySQL
+// cannot compare the statements itself, because they contain ids.
 func awaitStatement(t *testing.T, s *store.Store, text string) {
 	t.Helper()
+	var name string
+	if err := s.DB().QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "a connection executes "+text, func() bool {
-		var n int
-		err := s.DB().QueryRowContext(t.Context(),
-			"SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE ?", "%"+text+"%").Scan(&n)
+		rows, err := s.DB().QueryContext(t.Context(), "SHOW FULL PROCESSLIST")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n > 0
+		defer func() { _ = rows.Close() }()
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(sql.RawBytes)
+		}
+		isFound := false
+		for rows.Next() {
+			if err := rows.Scan(values...); err != nil {
+				t.Fatal(err)
+			}
+			db, info := *values[3].(*sql.RawBytes), *values[7].(*sql.RawBytes)
+			isFound = isFound || string(db) == name && bytes.Contains(info, []byte(text))
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return isFound
 	})
 }
 
