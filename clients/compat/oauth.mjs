@@ -90,7 +90,7 @@ test('openid-client', { concurrency: true }, async (t) => {
     const posted = await discover(given.confidentialClient, oauth.ClientSecretPost('wrong'))
     await assert.rejects(oauth.clientCredentialsGrant(posted), refusal(401, 'invalid_client'))
     const open = await clients['a public client']()
-    await assert.rejects(oauth.clientCredentialsGrant(open), refusal(400, 'invalid_client'))
+    await assert.rejects(oauth.clientCredentialsGrant(open), refusal(401, 'invalid_client'))
     const config = await clients.client_secret_basic()
     await assert.rejects(oauth.clientCredentialsGrant(config, { scope: 'everything' }), refusal(400, 'invalid_scope'))
   }))
