@@ -69,7 +69,7 @@ func TestStatementsThatConcernSeveralChannels(t *testing.T) {
 		"SELECT channels by title":                    {Text: "SELECT 1 FROM channels c WHERE title = ? AND EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = c.id AND b.channel_id = ?)", Args: []int{1, 2}},
 		"SELECT several channels of bans, events":     {Text: "SELECT 1 FROM bans b JOIN events e ON e.id = b.user_id WHERE b.channel_id = ? AND e.channel_id = ?", Args: []int{1, 2}},
 		"INSERT several channels of bans":             {Text: "INSERT INTO bans (channel_id, user_id) VALUES (?, ?), (?, ?)", Args: []int{1, 2, 3, 2}},
-		"INSERT several channels of events, users":    {Text: "INSERT INTO events (id, channel_id) SELECT ?, ? FROM users UNION ALL SELECT ?, ? FROM users", Args: []int{1, 2, 3, 4}},
+		"INSERT several channels of events, users":            {Text: "INSERT INTO events (id, channel_id) SELECT ?, ? FROM users UNION ALL SELECT ?, ? FROM users", Args: []int{1, 2, 3, 4}},
 		"INSERT events by none":                       {Text: "INSERT INTO events (id, channel_id) SELECT id, id FROM users"},
 		"UPDATE events by id":                         {Text: "UPDATE events SET channel_id = ? WHERE id = ?", Args: []int{1, 2}},
 		"DELETE bans by channel_id+user_id":           {Text: "DELETE FROM bans WHERE channel_id IN (?, ?) AND user_id = ?", Args: []int{1, 2, 3}},
