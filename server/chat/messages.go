@@ -153,7 +153,8 @@ type Admission struct {
 // unchanged. In the transaction, Post assigns the message that exists then to stored.
 func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admission Admission) (isNew bool, err error) {
 	*stored = m
-	rows, err := s.WriteAtOnce(ctx, insertOnce(ctx, st, m, admission), func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
+	query, args := insertOnce(ctx, st, m, admission)
+	rows, err := s.WriteAtOnce(ctx, query, args, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
 		*stored, isNew, err = postIn(ctx, s, tx, st, m, attempt, admission)
 		return err
 	})
@@ -164,18 +165,14 @@ func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *
 }
 
 // insertOnce returns the statement that stores a new message if the caller may post it;
-// without a SELECT if one statement cannot decide that.
-func insertOnce(ctx context.Context, st *Standing, m Message, admission Admission) store.Insert {
+// empty if one statement cannot decide that.
+func insertOnce(ctx context.Context, st *Standing, m Message, admission Admission) (query string, args []any) {
 	if admission.From == nil {
-		return store.Insert{}
+		return "", nil
 	}
-	from, args := admission.From(ctx)
-	return store.Insert{
-		Into:      "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) ",
-		Select:    "SELECT ?, ?, ?, ?, ?, ? " + from,
-		Args:      append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, args...),
-		ChannelID: m.ChannelID,
-	}
+	from, fromArgs := admission.From(ctx)
+	return "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? " + from,
+		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, fromArgs...)
 }
 
 // postIn is Post in a transaction.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -313,70 +311,6 @@ func TestPostSurvivesLostCommit(t *testing.T) {
 		}
 		if texts, _ := list(t, s, 20); len(texts) != 3 {
 			t.Errorf("got %q, want each message once", texts)
-		}
-	})
-}
-
-// TestConcurrentPostsAreStoredOnce posts many messages at the same time, some of them twice, and
-// some for a caller who may not. On a database server, they share statements.
-func TestConcurrentPostsAreStoredOnce(t *testing.T) {
-	errRefused := errors.New("the caller may not post")
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		storetest.Migrate(t, url)
-		s, err := store.Open(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		servertest.Import(t, s, servertest.World()...)
-		standing, err := chat.ReadStanding(t.Context(), s, servertest.Owner, servertest.Viewer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		admit := func(caller uid.ID) chat.Admission {
-			return chat.Admission{
-				From: func(context.Context) (string, []any) { return "FROM users WHERE id = ?", []any{caller} },
-				In: func(context.Context, *ent.Tx) error {
-					if caller != servertest.Viewer {
-						return errRefused
-					}
-					return nil
-				},
-			}
-		}
-		const number = 200
-		var isNew [number]atomic.Int32
-		var all sync.WaitGroup
-		for i := range number {
-			id, caller := uid.New(), servertest.Viewer
-			if i%7 == 0 {
-				caller = uid.New()
-			}
-			for try := range 1 + i%5/4 { // every fifth message is posted twice
-				all.Go(func() {
-					m := chat.Message{
-						ID: id, ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: fmt.Sprintf("message %d ü", i),
-						SentAt: standing.Now.Add(time.Duration(try) * time.Millisecond),
-					}
-					var stored chat.Message
-					stores, err := chat.Post(t.Context(), s, standing, m, &stored, admit(caller))
-					if stores {
-						isNew[i].Add(1)
-					}
-					if refused := caller != servertest.Viewer; errors.Is(err, errRefused) != refused || (err != nil) != refused {
-						t.Errorf("message %d: %v", i, err)
-					}
-				})
-			}
-		}
-		all.Wait()
-		for i := range number {
-			if got, want := isNew[i].Load(), int32(1); i%7 != 0 && got != want || i%7 == 0 && got != 0 {
-				t.Errorf("message %d is new %d times", i, got)
-			}
-		}
-		if got, want := rows(t, s, servertest.Viewer), number-(number+6)/7; got != want {
-			t.Errorf("%d messages are stored, want %d", got, want)
 		}
 	})
 }

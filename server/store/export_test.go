@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // MigrateTo migrates up to a version, like an interrupted migration.
@@ -53,30 +51,4 @@ func (s *Store) MigrationLockOn(ctx context.Context, name string) (*sql.Conn, er
 	}
 	begin, _ := s.dialect.boundIdle(int(maxMigration.Seconds()))
 	return conn, takeLock(ctx, conn, name, begin)
-}
-
-// Inserts lets concurrent inserts share statements.
-type Inserts struct{ *inserts }
-
-// InsertOutcome is what Run and the function of NewInserts return.
-type InsertOutcome struct {
-	Rows      int64
-	IsUnknown bool
-	Err       error
-}
-
-// The bounds of inserts.
-const (
-	FreeInserts    = freeInserts
-	MaxInsertDelay = maxInsertDelay
-)
-
-// NewInserts returns Inserts that execute their statements with exec.
-func NewInserts(exec func(ctx context.Context, query string, args []any) (rows int64, isUnknown bool, err error)) *Inserts {
-	return &Inserts{&inserts{exec: exec, joined: prometheus.NewCounter(prometheus.CounterOpts{})}}
-}
-
-// Run executes an insert.
-func (i *Inserts) Run(ctx context.Context, in Insert) (rows int64, isUnknown bool, err error) {
-	return i.run(ctx, in)
 }

@@ -66,7 +66,6 @@ type Store struct {
 	retries       *prometheus.CounterVec
 	full          prometheus.Counter
 	joined        prometheus.Counter
-	inserts       *inserts
 }
 
 // Options configures a Store.
@@ -192,7 +191,6 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced t
 		Name: "moderato_changes_joined_total",
 		Help: "Changes and chat posts that joined the transaction of an earlier one.",
 	})
-	s.inserts = &inserts{exec: s.executeAlone, joined: s.joined}
 	return s
 }
 

@@ -137,16 +137,15 @@ func (s *Store) doubtPrimary(err error) {
 	}
 }
 
-// WriteAtOnce executes an insert that is a transaction of its own, or one with concurrent
-// inserts, and returns how many rows it inserted. On a database server that saves three round
-// trips. If it inserted nothing, WriteAtOnce runs body in a shared transaction, which also
-// finds out why. The statement is not executed on an embedded database, which has no round
-// trips, and for a request with a Hook. If its outcome is unknown, body runs as after an
-// attempt with an unknown outcome.
-func (s *Store) WriteAtOnce(ctx context.Context, in Insert, b body) (rows int64, err error) {
+// WriteAtOnce executes a statement that is a transaction of its own, and returns how many
+// rows it wrote. On a database server that saves three round trips. If it wrote nothing,
+// WriteAtOnce runs body in a shared transaction, which also finds out why. The statement is
+// not executed on an embedded database, which has no round trips, and for a request with a
+// Hook. If its outcome is unknown, body runs as after an attempt with an unknown outcome.
+func (s *Store) WriteAtOnce(ctx context.Context, query string, args []any, b body) (rows int64, err error) {
 	isUnknown := false
-	if in.Select != "" && !s.SharesAmongChannels() && ctx.Value(HookKey{}) == nil {
-		rows, isUnknown, err = s.inserts.run(ctx, in)
+	if query != "" && !s.SharesAmongChannels() && ctx.Value(HookKey{}) == nil {
+		rows, isUnknown, err = s.executeAlone(ctx, query, args)
 	}
 	if err != nil || rows > 0 {
 		return rows, err
@@ -154,8 +153,6 @@ func (s *Store) WriteAtOnce(ctx context.Context, in Insert, b body) (rows int64,
 	return 0, s.writeShared(ctx, nil, isUnknown, b)
 }
 
-// executeAlone executes a statement that is a transaction of its own. It returns an error only
-// if it did not send the statement.
 func (s *Store) executeAlone(ctx context.Context, query string, args []any) (rows int64, isUnknown bool, err error) {
 	slot, err := s.writers.Acquire(ctx)
 	if err != nil {

@@ -20,12 +20,8 @@ func (a *analysis) insert(s *scope, n *ast.InsertStmt) {
 	}
 	at := slices.IndexFunc(n.Columns, func(c *ast.ColumnName) bool { return c.Name.L == key })
 	if n.Select != nil {
-		confined := true
-		for _, part := range parts(n.Select) {
-			_, terms, in := a.query(s, part)
-			confined = confined && at >= 0 && at < len(terms) && a.confineTo(in, terms[at])
-		}
-		a.inserted(key, table, confined)
+		_, terms, in := a.query(s, n.Select)
+		a.inserted(key, table, at >= 0 && at < len(terms) && a.confineTo(in, terms[at]))
 		return
 	}
 	confined := at >= 0
@@ -39,14 +35,6 @@ func (a *analysis) insert(s *scope, n *ast.InsertStmt) {
 		}
 	}
 	a.inserted(key, table, confined)
-}
-
-// parts returns the parts of a UNION, or the one SELECT.
-func parts(query ast.ResultSetNode) []ast.Node {
-	if union, ok := query.(*ast.SetOprStmt); ok {
-		return union.SelectList.Selects
-	}
-	return []ast.Node{query}
 }
 
 func (a *analysis) inserted(key, table string, confined bool) {

@@ -49,7 +49,6 @@ func TestStatementsThatConcernOneChannel(t *testing.T) {
 		{Text: "SELECT 1 FROM bans WHERE channel_id = ? UNION ALL SELECT 1 FROM bans WHERE channel_id = ?", Args: []int{1, 2}},
 		{Text: "INSERT INTO bans (user_id, channel_id) VALUES (?, ?), (?, ?)", Args: []int{1, 2, 3, 2}},
 		{Text: "INSERT INTO events (id, channel_id) SELECT id, ? FROM users", Args: []int{1}},
-		{Text: "INSERT INTO events (id, channel_id) SELECT ?, ? FROM users UNION ALL SELECT ?, ? FROM users", Args: []int{1, 2, 3, 2}},
 		{Text: "UPDATE bans SET user_id = ? WHERE channel_id = ?", Args: []int{1, 2}},
 		{Text: "DELETE FROM bans WHERE channel_id = ? AND user_id IN (?, ?)", Args: []int{1, 2, 3}},
 	} {
@@ -69,7 +68,6 @@ func TestStatementsThatConcernSeveralChannels(t *testing.T) {
 		"SELECT channels by title":                    {Text: "SELECT 1 FROM channels c WHERE title = ? AND EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = c.id AND b.channel_id = ?)", Args: []int{1, 2}},
 		"SELECT several channels of bans, events":     {Text: "SELECT 1 FROM bans b JOIN events e ON e.id = b.user_id WHERE b.channel_id = ? AND e.channel_id = ?", Args: []int{1, 2}},
 		"INSERT several channels of bans":             {Text: "INSERT INTO bans (channel_id, user_id) VALUES (?, ?), (?, ?)", Args: []int{1, 2, 3, 2}},
-		"INSERT several channels of events, users":            {Text: "INSERT INTO events (id, channel_id) SELECT ?, ? FROM users UNION ALL SELECT ?, ? FROM users", Args: []int{1, 2, 3, 4}},
 		"INSERT events by none":                       {Text: "INSERT INTO events (id, channel_id) SELECT id, id FROM users"},
 		"UPDATE events by id":                         {Text: "UPDATE events SET channel_id = ? WHERE id = ?", Args: []int{1, 2}},
 		"DELETE bans by channel_id+user_id":           {Text: "DELETE FROM bans WHERE channel_id IN (?, ?) AND user_id = ?", Args: []int{1, 2, 3}},

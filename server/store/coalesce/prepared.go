@@ -46,13 +46,6 @@ type preparing struct {
 // unpreparedKey is the context key of the *bool that RunUnprepared sets.
 type unpreparedKey struct{}
 
-// asTextKey is the context key of AsText.
-type asTextKey struct{}
-
-// AsText returns a context in which no statement is prepared. It is for statements whose text
-// differs each time.
-func AsText(ctx context.Context) context.Context { return context.WithValue(ctx, asTextKey{}, true) }
-
 // RunUnprepared keeps the connection that is being opened with ctx from preparing statements.
 // It is for connectors below a Connector.
 func RunUnprepared(ctx context.Context) {
@@ -121,7 +114,7 @@ type preparingConn struct {
 // prepared returns the prepared statement for a text. It returns nil if the caller must
 // run the text unprepared, which is always so for a text longer than most bytes.
 func (c *preparingConn) prepared(ctx context.Context, text string, most int) (*keptStatement, error) {
-	if len(text) > most || c.isUnprepared || ctx.Value(asTextKey{}) != nil {
+	if len(text) > most || c.isUnprepared {
 		return nil, nil //nolint:nilnil // run unprepared
 	}
 	s, seen := c.kept.Get(text)
