@@ -46,3 +46,21 @@ func TestFloodOfFramesIsDelayed(t *testing.T) {
 		}
 	}
 }
+
+// TestConnectionsWithoutCallsAreDelayed opens and closes connections as fast as it can.
+func TestConnectionsWithoutCallsAreDelayed(t *testing.T) {
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	delayed := regexp.MustCompile(`moderato_grpc_connections_delayed_total\{outcome="waited"\} [1-9]`)
+	for late := time.Now().Add(servertest.Slack); !delayed.MatchString(s.Metrics(t)); {
+		for range 50 {
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.GRPCAddr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.Close()
+		}
+		if time.Now().After(late) {
+			t.Fatal("no connection was delayed")
+		}
+	}
+}

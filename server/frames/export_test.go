@@ -19,8 +19,13 @@ func Frames(fromServer bool, pieces ...[]byte) (types []byte) {
 	return types
 }
 
-// Delayed returns a connection like that of a Guard, which calls wait instead of waiting.
-func Delayed(c net.Conn, wait func(time.Duration)) net.Conn {
-	g := &Guard{delayed: prometheus.NewCounter(prometheus.CounterOpts{}), sleep: func(d time.Duration, _ <-chan struct{}) { wait(d) }}
-	return g.Conn(c)
+// NewGuard returns a Guard that calls wait instead of waiting.
+func NewGuard(wait func(time.Duration)) *Guard {
+	return &Guard{
+		delayed: prometheus.NewCounter(prometheus.CounterOpts{}), unanswered: newUnanswered(),
+		sleep: func(d time.Duration, _ <-chan struct{}) { wait(d) },
+	}
 }
+
+// Conn returns a connection that reads from c.
+func (g *Guard) Conn(c net.Conn) net.Conn { return g.conn(c) }

@@ -3,7 +3,7 @@
 // more of them than it may have, asks for a PING response, changes settings, or sends a header
 // block whose few bytes refer to long fields. Package http and gRPC handle them as fast as they
 // arrive, at the expense of other connections. This package reads such frames at a bounded
-// rate.
+// rate, and bounds how often a client of gRPC whose connection was closed opens another one.
 package frames
 
 import (
@@ -19,6 +19,8 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc/credentials"
+
+	"github.com/moderato-live/moderato/server/peer"
 )
 
 const (
@@ -42,8 +44,9 @@ const headerLength = 9
 
 // Guard makes connections that bound the cost of control frames.
 type Guard struct {
-	delayed prometheus.Counter
-	sleep   func(time.Duration, <-chan struct{})
+	delayed    prometheus.Counter
+	sleep      func(time.Duration, <-chan struct{})
+	unanswered *unanswered
 }
 
 // NewGuards returns the Guards of REST and of gRPC, and registers their metric.
@@ -52,10 +55,14 @@ func NewGuards(registry prometheus.Registerer) (rest, grpc *Guard, err error) {
 		Name: "moderato_http2_reads_delayed_total",
 		Help: "Reads of HTTP/2 connections that were delayed because the client sent too many control frames, by transport.",
 	}, []string{"transport"})
-	if err := registry.Register(delayed); err != nil {
-		return nil, nil, fmt.Errorf("metrics: %w", err)
+	unanswered := newUnanswered()
+	for _, c := range []prometheus.Collector{delayed, unanswered.delayed} {
+		if err := registry.Register(c); err != nil {
+			return nil, nil, fmt.Errorf("metrics: %w", err)
+		}
 	}
-	return &Guard{delayed.WithLabelValues("rest"), sleep}, &Guard{delayed.WithLabelValues("grpc"), sleep}, nil
+	return &Guard{delayed: delayed.WithLabelValues("rest"), sleep: sleep},
+		&Guard{delayed: delayed.WithLabelValues("grpc"), sleep: sleep, unanswered: unanswered}, nil
 }
 
 // sleep waits, but not longer than until done is closed.
@@ -68,12 +75,12 @@ func sleep(d time.Duration, done <-chan struct{}) {
 	}
 }
 
-// Conn returns a connection that reads from c. If c speaks HTTP/2 and sends too many control
+// conn returns a connection that reads from c. If c speaks HTTP/2 and sends too many control
 // frames, reads are delayed.
-func (g *Guard) Conn(c net.Conn) net.Conn {
+func (g *Guard) conn(c net.Conn) *conn {
 	return &conn{
 		Conn: c, guard: g, budget: rate.NewLimiter(perSecond, burst), done: make(chan struct{}),
-		sent: parser{state: atSettings},
+		sent: parser{state: atSettings}, ended: func() {},
 	}
 }
 
@@ -81,7 +88,7 @@ func (g *Guard) Conn(c net.Conn) net.Conn {
 func (g *Guard) Listener(l net.Listener) net.Listener { return listener{l, g} }
 
 // Credentials returns credentials whose server connections bound the cost of control frames,
-// also those with TLS.
+// also those with TLS, and of connections that end without a response.
 func (g *Guard) Credentials(c credentials.TransportCredentials) credentials.TransportCredentials {
 	return guarding{c, g}
 }
@@ -93,11 +100,22 @@ type guarding struct {
 
 // ServerHandshake makes the connection of a client.
 func (g guarding) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	address := peer.OfConnection(raw)
+	if err := g.guard.admit(address); err != nil {
+		return nil, nil, err
+	}
 	c, info, err := g.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
+		g.guard.unanswered.count(address)
 		return nil, nil, err //nolint:wrapcheck // gRPC recognizes some errors
 	}
-	return g.guard.Conn(c), info, nil
+	guarded := g.guard.conn(c)
+	guarded.ended = func() {
+		if !guarded.answered.Load() {
+			g.guard.unanswered.count(address)
+		}
+	}
+	return guarded, info, nil
 }
 
 // Clone copies the credentials.
@@ -116,7 +134,7 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the listener's own
 	}
-	return l.guard.Conn(c), nil
+	return l.guard.conn(c), nil
 }
 
 // conn is a connection with a budget of control frames.
@@ -129,9 +147,11 @@ type conn struct {
 	sent     parser
 	refused  atomic.Int64 // streams that the server has reset and the client has not paid for
 	unpaid   atomic.Int64 // bytes sent that have not paid for a frame
+	answered atomic.Bool  // whether the server has sent a response
 
 	close sync.Once
 	done  chan struct{} // closed when the connection is
+	ended func()        // called once, when the connection is closed
 }
 
 // Read reads, and waits for as long as what was read costs more than the budget.
@@ -165,8 +185,11 @@ func (c *conn) pay(cost int) {
 func (c *conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.sent.parse(p[:n], func(f frame) {
-		if f.kind == http2.FrameRSTStream {
+		switch f.kind {
+		case http2.FrameRSTStream:
 			c.refused.Add(1)
+		case http2.FrameHeaders:
+			c.answered.Store(true)
 		}
 	})
 	if n > 0 && c.unpaid.Add(int64(n)) > burst*writtenPerFrame {
@@ -186,7 +209,10 @@ func (c *conn) CloseWrite() error {
 
 // Close closes the connection, and ends the wait of a Read.
 func (c *conn) Close() error {
-	c.close.Do(func() { close(c.done) })
+	c.close.Do(func() {
+		close(c.done)
+		c.ended()
+	})
 	return c.Conn.Close() //nolint:wrapcheck // the connection's own
 }
 

@@ -85,7 +85,8 @@ func (c client) Write(p []byte) (int, error) { return len(p), nil }
 // the server has sent something.
 func delay(t *testing.T, text, sent []byte) (total time.Duration) {
 	t.Helper()
-	c := frames.Delayed(client{Reader: iotest.HalfReader(bytes.NewReader(text))}, func(d time.Duration) { total += d })
+	guard := frames.NewGuard(func(d time.Duration) { total += d })
+	c := guard.Conn(client{Reader: iotest.HalfReader(bytes.NewReader(text))})
 	if _, err := c.Write(sent); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestRateOfControlFrames(t *testing.T) {
 	text := append([]byte(http2.ClientPreface), repeated(number, func(f *http2.Framer) { _ = f.WriteRSTStream(1, http2.ErrCodeCancel) })...)
 	var last time.Duration
 	start := time.Now()
-	c := frames.Delayed(client{Reader: bytes.NewReader(text)}, func(d time.Duration) { last = time.Since(start) + d })
+	c := frames.NewGuard(func(d time.Duration) { last = time.Since(start) + d }).Conn(client{Reader: bytes.NewReader(text)})
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,22 @@ func Address(r *http.Request) string {
 			ip = from
 		}
 	}
+	return network(ip)
+}
+
+// OfConnection returns the address of the other end of a connection. An IPv6 address is
+// shortened as by [Address].
+func OfConnection(c net.Conn) string {
+	text := c.RemoteAddr().String()
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return network(at.Addr())
+	}
+	return text
+}
+
+// network returns an IPv4 address, or the network of an IPv6 address that one customer usually
+// has.
+func network(ip netip.Addr) string {
 	if ip = ip.Unmap(); ip.Is6() {
 		if network, err := ip.WithZone("").Prefix(64); err == nil {
 			return network.String()
