@@ -160,6 +160,23 @@ func TestDeleteReadsBodyAndIgnoresQuery(t *testing.T) {
 	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath, roleArgs(servertest.Moderator)))
 }
 
+// TestOptionsInQueryAreRejected has options of a change in the query, where an operation with
+// a body does not read them: without its duration, the ban would be permanent.
+func TestOptionsInQueryAreRejected(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	ban := `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + servertest.Viewer.String() + `"}`
+	for query, want := range map[string]string{
+		"durationSeconds=600": "durationSeconds", "duration=600": "duration", "duration_seconds=600": "duration_seconds", "reason=spam": "reason",
+	} {
+		wantViolations(t, s.REST(t, owner, "POST", banPath+"?"+query, ban), want)
+	}
+	wantViolations(t, s.REST(t, owner, "POST", "/v1/moderation/bans?dryRun=true", `{"channelId":"`+servertest.Owner.String()+`"}`), "dryRun")
+	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+"?permanent=true", roleArgs(servertest.Viewer)), "permanent")
+	wantOK(t, s.REST(t, owner, "POST", banPath+"?utm_source=x", ban))
+}
+
 func TestMalformedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -106,6 +106,11 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 	if found.isForm {
 		return found.handle, nil
 	}
+	if found.input != nil {
+		if refusal := refuseOptions(found.input, r.URL.Query()); refusal != nil {
+			return nil, refusal
+		}
+	}
 	return found.handle, readBody(w, r, cmp.Or(found.maxBody, maxBodyBytes))
 }
 

@@ -31,6 +31,8 @@ type operation struct {
 	readsQuery bool
 	// maxBody is the maximum size of the body in bytes, if it is not maxBodyBytes.
 	maxBody int64
+	// input is the message that a body is decoded into; nil if the handler decodes it.
+	input protoreflect.MessageDescriptor
 }
 
 // by returns the operation for a method, or nil if there is none. HEAD has the operation of
@@ -79,7 +81,7 @@ func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 				if err != nil {
 					return nil, err
 				}
-				found.add(path, operation{method: method, handle: handle, maxBody: maxBodyOf(rpcs.Get(j))})
+				found.add(path, operation{method: method, handle: handle, maxBody: maxBodyOf(rpcs.Get(j)), input: rpcs.Get(j).Input()})
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -96,6 +98,23 @@ func (p queryParser) refuseParameter(m protoreflect.MessageDescriptor, name stri
 		}
 	}
 	return ""
+}
+
+// refuseOptions refuses the query of an operation with a body if it has an option, such as
+// durationSeconds or dryRun. Other parameters are ignored.
+func refuseOptions(m protoreflect.MessageDescriptor, query url.Values) *apierr.Error {
+	var violations []apierr.Violation
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		meant := spelling.Suggest(m, name)
+		isOption := meant != nil && (meant.HasPresence() || meant.Kind() == protoreflect.BoolKind)
+		if isOption || limiting[spelling.Fold(name)] {
+			violations = append(violations, apierr.Violation{Field: name, Description: "is not read from the query; this operation takes its arguments in the body"})
+		}
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	return apierr.Invalid(violations...)
 }
 
 func unknownName(what, name, meant string) string {

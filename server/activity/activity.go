@@ -149,14 +149,14 @@ func ofAnotherType(field string, before *ent.Activity) error {
 }
 
 // describe returns the info of an activity as it is stored: with the user's id, and
-// with the user's display name and slug unless info has them.
+// with the user's display name and slug unless info has such texts.
 func describe(user *ent.User, info *structpb.Struct) string {
 	full, _ := proto.Clone(info).(*structpb.Struct)
 	if full.GetFields() == nil {
 		full = &structpb.Struct{Fields: map[string]*structpb.Value{}}
 	}
 	for name, value := range map[string]string{"displayName": user.DisplayName, "slug": user.Slug} {
-		if full.GetFields()[name] == nil {
+		if full.GetFields()[name].GetStringValue() == "" {
 			full.Fields[name] = structpb.NewStringValue(value)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -79,7 +80,7 @@ var activitiesPage = store.Declare("activities", func(d *store.Dialect, q activi
 	}
 	further, furtherArgs := d.Below("created_at", "number", q.after.At, q.after.Number)
 	return `
-		SELECT created_at, number, type, info, action FROM activities` + d.ByIndex(index) + `
+		SELECT created_at, number, type, info, action, ` + users.Erased("activities.user_id") + ` FROM activities` + d.ByIndex(index) + `
 		WHERE ` + where + ` AND ` + further + `
 		ORDER BY created_at DESC, number DESC` + store.Limit(q.limit), append(args, furtherArgs...)
 }, activitiesQuery{}, activitiesQuery{kind: Follower})
@@ -99,7 +100,27 @@ func (s *Service) readActivities(ctx context.Context, q activitiesQuery) ([]row,
 		if err := protojson.Unmarshal([]byte(action), a.row.GetAction()); err != nil {
 			return fmt.Errorf("action of activity %d: %w", a.Number, err)
 		}
+		if isErased := r.Bool(); isErased {
+			anonymize(a.row)
+		}
 		return nil
 	})
 	return rows, err
+}
+
+// anonymize removes the names and the words of a user who is being deleted. The numbers, such
+// as the amount of a vote, remain.
+func anonymize(a *moderatov1.Activity) {
+	info := a.GetInfo().GetFields()
+	for name, value := range info {
+		if _, isNumber := value.GetKind().(*structpb.Value_NumberValue); !isNumber && name != "userId" {
+			delete(info, name)
+		}
+	}
+	info["displayName"] = structpb.NewStringValue(users.DeletedDisplayName)
+	info["slug"] = structpb.NewStringValue(users.DeletedUsername)
+	if a.GetType() == thanks {
+		info["message"] = structpb.NewStringValue("")
+	}
+	a.Action = &structpb.Struct{}
 }

@@ -19,6 +19,10 @@ import (
 // sweepInterval is the interval between sweeps.
 const sweepInterval = time.Second
 
+// toSweep is the condition for the subscriptions that the Sweeper ends once they lapse. The
+// eraser removes those of a deleted channel.
+const toSweep = "is_active = TRUE AND EXISTS (SELECT 1 FROM channels c WHERE c.id = subscriptions.channel_id)"
+
 // Sweeper removes lapsed subscriptions from their channel's counters and emits an event
 // for their end. Whether a subscription is active never depends on the Sweeper: a read
 // of the counters also checks expires_at, for the few subscriptions that are not swept
@@ -34,11 +38,10 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		lapsed, err := jobs.FindLapsed(ctx, w.Store, "subscriptions", "expires_at", "is_active = TRUE", now)
+		lapsed, err := jobs.FindLapsed(ctx, w.Store, "subscriptions", "expires_at", toSweep, now)
 		if err != nil {
 			return fmt.Errorf("find lapsed subscriptions: %w", err)
 		}
-		// The eraser removes the subscriptions of a deleted channel.
 		progress, err := jobs.EachChannel(ctx, lapsed, w.lapseAll)
 		if err != nil || !progress {
 			return err

@@ -45,7 +45,7 @@ var Tables = []domain.Table{
 			{
 				Name: "subscriptions that have ended are swept",
 				Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a subscription that ended at ', expires_at, ' and is counted')
-					FROM subscriptions WHERE is_active AND expires_at < ?`,
+					FROM subscriptions WHERE expires_at < ? AND ` + toSweep,
 				Args: domain.AMinuteAgo,
 			},
 			domain.CountCheck("subscriber_count", "SELECT COUNT(*) FROM subscriptions r WHERE r.channel_id = c.id AND r.is_active"),
@@ -55,7 +55,7 @@ var Tables = []domain.Table{
 			return jobs.Job{
 				Name: "end expired subscriptions", Interval: sweepInterval,
 				Run:     jobs.All((&Sweeper{Store: env.Store}).Sweep),
-				Backlog: jobs.CountDue(env.Store, "subscriptions", "expires_at", "is_active = TRUE"),
+				Backlog: jobs.CountDue(env.Store, "subscriptions", "expires_at", toSweep),
 			}
 		},
 	},

@@ -151,7 +151,7 @@ func TestListChannelsFiltersSortsAndCounts(t *testing.T) {
 			"slugs":           {&moderatov1.ListChannelsRequest{Slug: slugs}, named},
 			"slugs, live":     {&moderatov1.ListChannelsRequest{Slug: slugs, Type: "live"}, func(c *ent.Channel) bool { return named(c) && c.IsLive }},
 			"slugs, category": {&moderatov1.ListChannelsRequest{Slug: slugs, CategoryId: []int64{0, 1}}, func(c *ent.Channel) bool { return named(c) && c.CategoryID < 2 }},
-			"unknown slug":    {&moderatov1.ListChannelsRequest{Slug: []string{"nobody", "no body", ""}}, func(*ent.Channel) bool { return false }},
+			"unknown slug":    {&moderatov1.ListChannelsRequest{Slug: []string{"nobody", "no body", "", "user1 "}}, func(*ent.Channel) bool { return false }},
 		} {
 			for _, n := range []int32{1, 7, 20} {
 				req := proto.Clone(c.req).(*moderatov1.ListChannelsRequest)

@@ -37,7 +37,7 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, l
 	examined, more := 0, false
 	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
-		SELECT m.id, m.user_id, m.text, m.sent_at, m.generation = `+generation("m.channel_id", "m.user_id")+`
+		SELECT m.id, m.user_id, m.text, m.sent_at, m.generation = `+generation("m.channel_id", "m.user_id")+` AND NOT `+users.Erased("m.user_id")+`
 		FROM messages m
 		WHERE m.channel_id = ? AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT ?`,
@@ -77,7 +77,7 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
 		SELECT m.id, m.text, m.sent_at FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
-		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND `+earlier+`
+		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND NOT `+users.Erased("m.user_id")+` AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC`+store.Limit(limit+1),
 		append([]any{userID, channelID, channelID, userID, channelID}, args...),
 		func(scan func(...any) error) error {

@@ -180,11 +180,13 @@ func putVote(ctx context.Context, tx feed.Tx, r *platformv1.VoteRecord) error {
 	case before.ChannelID != v.ChannelID:
 		return other("channelId", "vote")
 	}
-	update := tx.Vote.UpdateOne(before).SetEpoch(v.Epoch).SetUsername(v.Username).SetAddress(v.Address).SetAmount(v.Amount)
-	if voter == nil {
-		update.ClearUserID()
-	} else {
-		update.SetUserID(*voter)
+	update := tx.Vote.UpdateOne(before).SetEpoch(v.Epoch).SetAmount(v.Amount)
+	if before.Username != users.DeletedUsername { // a repeated import does not name a deleted user again
+		update.SetUsername(v.Username).SetAddress(v.Address)
+		// The user of a vote may have another username by now, and another user this one.
+		if before.UserID == nil || before.Username != v.Username {
+			update.ClearUserID().SetNillableUserID(voter)
+		}
 	}
 	if r.GetVotedAt() != nil {
 		update.SetVotedAt(v.VotedAt)

@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -70,7 +71,7 @@ var votesPage = store.Declare("votes", func(d *store.Dialect, q votesQuery) (str
 		below, more := d.Below("voted_at", "id", q.after.At, q.after.ID)
 		from, args = from+" AND "+below, append(args, more...)
 	}
-	return "SELECT voted_at, id, username, address, amount FROM " + from + " ORDER BY voted_at DESC, id DESC" + store.Limit(q.limit), args
+	return "SELECT voted_at, id, username, address, amount, " + users.Erased("votes.user_id") + " FROM " + from + " ORDER BY voted_at DESC, id DESC" + store.Limit(q.limit), args
 }, votesQuery{}, votesQuery{epoch: new(int64), after: &listing.TimePlace{}})
 
 // from returns the FROM clause and the WHERE condition for all votes of the list.
@@ -85,6 +86,9 @@ func (s *Service) readVotes(ctx context.Context, q votesQuery) (rows []voteRow, 
 	err = votesPage.Each(ctx, s.Store, q, func(r *store.Row) error {
 		v := voteRow{listing.TimePlace{At: r.Instant(), ID: r.ID()}, new(moderatov1.Vote)}
 		v.Id, v.VotedAt, v.Username, v.Address, v.Amount = v.ID.String(), v.At.Proto(), r.Text(), r.Text(), r.Int()
+		if isErased := r.Bool(); isErased {
+			v.Username, v.Address = users.DeletedUsername, ""
+		}
 		rows = append(rows, v)
 		return nil
 	})

@@ -29,6 +29,9 @@ func parseChannelFilter(f *validate.Fields, req *moderatov1.ListChannelsRequest)
 	}
 	if f.AtMost("slug[]", len(req.GetSlug())) {
 		for _, slug := range req.GetSlug() {
+			if strings.HasSuffix(slug, " ") {
+				slug = "" // nobody's; the comparison of MariaDB and MySQL ignores spaces at the end
+			}
 			filter.slugs = append(filter.slugs, strings.ToLower(slug))
 		}
 		filter.slugs = sortedSet(filter.slugs)

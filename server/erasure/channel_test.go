@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/ent/subscription"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -173,6 +174,14 @@ func TestSweepersSkipDeletedChannel(t *testing.T) {
 		}
 		if n := s.Store.Read.Event.Query().CountX(ctx); n != 7 { // a subscription and its end, two mutes with two events each, and a lapse
 			t.Errorf("there are %d events", n)
+		}
+		for _, table := range audience.Tables {
+			if table.Expire == nil {
+				continue
+			}
+			if due, err := table.Expire(domain.Env{Store: s.Store}).Backlog(ctx); due != 0 || err != nil {
+				t.Errorf("%d rows of %s are due (%v); those of the deleted channel must not displace others", due, table.Name, err)
+			}
 		}
 		release()
 		erase(t, s.Store)

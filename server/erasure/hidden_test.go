@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // ofChannel lists the reads of a channel, with their parameters in addition to its id.
@@ -182,17 +183,45 @@ func TestDeletedUserIsHiddenImmediately(t *testing.T) {
 	})
 }
 
+// TestMessagesOfDeletedUserAreHiddenImmediately lists messages that the eraser has not
+// removed yet.
+func TestMessagesOfDeletedUserAreHiddenImmediately(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		gone := s.newcomer()
+		s.must(nil, s.post(servertest.Owner, servertest.Viewer, "of another"))
+		s.must(nil, s.post(servertest.Owner, gone, "left behind"))
+		hold(t, s.Store)
+		s.must(s.Directory.DeleteUser(s.ctx, &platformv1.DeleteUserRequest{UserId: gone.String()}))
+		as := s.As(t, servertest.Owner).Context()
+		for userID, want := range map[string]int{"": 1, gone.String(): 0} {
+			r, err := s.chats.ListMessages(as, &moderatov1.ListMessagesRequest{ChannelId: servertest.Owner.String(), UserId: userID})
+			s.must(r, err)
+			if len(r.GetRows()) != want {
+				t.Errorf("user %q: got %v, want %d messages", userID, r.GetRows(), want)
+			}
+		}
+	})
+}
+
 // wantNoNames checks that lists do not reveal the name of a deleted user whose rows still
 // exist.
 func wantNoNames(t *testing.T, s *scene, p person) {
 	t.Helper()
 	as := s.As(t, servertest.Owner)
-	for _, path := range []string{"followers", "subscribers", "banned-users", "roles/mods", "clips"} {
-		r, got := s.CallREST(t, as, http.MethodGet, "/v1/channels/"+path, servertest.Args{"channelId": servertest.Owner.String()})
-		if got.Reason != "OK" || (path != "banned-users" && !strings.Contains(r.Body, p.id.String())) {
+	for path, marker := range map[string]string{ // of rows that the user has left
+		"channels/followers": p.id.String(), "channels/subscribers": p.id.String(), "channels/roles/mods": p.id.String(),
+		"channels/clips": p.id.String(), "channels/activities": p.id.String(), "channels/votes": users.DeletedUsername,
+		"channels/banned-users": "", "chats/messages": "",
+	} {
+		args := servertest.Args{"channelId": servertest.Owner.String()}
+		if path == "channels/votes" {
+			args["epoch"] = "all"
+		}
+		r, got := s.CallREST(t, as, http.MethodGet, "/v1/"+path, args)
+		if got.Reason != "OK" || !strings.Contains(r.Body, marker) {
 			t.Errorf("%s: got %+v with %s, want the user among others", path, got, r.Body)
 		}
-		for _, name := range []string{p.name, strings.ToLower(p.name), p.displayName, p.avatar} {
+		for _, name := range []string{p.name, strings.ToLower(p.name), p.displayName, p.avatar, p.address, p.word} {
 			if strings.Contains(r.Body, name) {
 				t.Errorf("%s reveals %s", path, name)
 			}

@@ -107,16 +107,19 @@ func (s *scene) clip(channel, creator uid.ID, title string) {
 	}}))
 }
 
+// keyOf returns a new key that names a user, as a backend may choose it.
+func keyOf(user uid.ID) string { return user.String() + "/" + uid.New().String()[:13] }
+
 // thank has a user thank, gift and vote in a channel.
 func (s *scene) thank(channel, user uid.ID, message string) {
 	s.t.Helper()
 	action, err := structpb.NewStruct(map[string]any{"reply": message})
 	s.must(action, err)
 	s.must(s.content.RecordThanks(s.ctx, &platformv1.RecordThanksRequest{
-		ChannelId: channel.String(), UserId: user.String(), Key: uid.New().String(), Amount: 5, Message: message, Action: action,
+		ChannelId: channel.String(), UserId: user.String(), Key: keyOf(user), Amount: 5, Message: message, Action: action,
 	}))
 	s.must(s.content.RecordGift(s.ctx, &platformv1.RecordGiftRequest{
-		ChannelId: channel.String(), UserId: user.String(), Key: uid.New().String(), Count: 2,
+		ChannelId: channel.String(), UserId: user.String(), Key: "gift/" + keyOf(user), Count: 2,
 	}))
 	info, err := structpb.NewStruct(map[string]any{"userId": user.String(), "message": message})
 	s.must(info, err)

@@ -6,6 +6,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // TestDeletionWorksWithFormerlyReservedNames has users with the names that were once
@@ -27,5 +28,26 @@ func TestDeletionWorksWithFormerlyReservedNames(t *testing.T) {
 				t.Errorf("delete %s: %v", id, err)
 			}
 		}
+	})
+}
+
+// TestRepeatedImportOfVoteNamesNobodyElse repeats the import of a vote after its user has
+// another username, and after the user was erased.
+func TestRepeatedImportOfVoteNamesNobodyElse(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		s.must(nil, s.putUser(vera.id, vera.oldName))
+		vote := &platformv1.Record{Kind: &platformv1.Record_Vote{Vote: &platformv1.VoteRecord{
+			Id: uid.New().String(), ChannelId: servertest.Owner.String(), Username: vera.oldName, Address: vera.address, Amount: 1,
+		}}}
+		s.Load(t, vote)
+		s.must(nil, s.putUser(vera.id, vera.name))
+		s.must(nil, s.putUser(walter.id, vera.oldName))
+		s.Load(t, vote)
+		s.must(nil, s.putUser(walter.id, walter.name))
+		s.deleteUser(vera)
+		erase(t, s.Store)
+		wantNoTrace(t, s.Store, vera)
+		s.Load(t, vote)
+		wantNoTrace(t, s.Store, vera)
 	})
 }

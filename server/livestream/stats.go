@@ -2,6 +2,8 @@ package livestream
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -59,6 +61,10 @@ func (s *Service) GetStreamInfo(ctx context.Context, req *moderatov1.GetStreamIn
 		return nil, err
 	}
 	title, err := directory.CategoryName(ctx, s.Store.Read, row.CategoryID, "")
+	if errors.Is(err, sql.ErrNoRows) {
+		// The channel has another category since it was read, and this one was deleted.
+		row.CategoryID, title, err = 0, directory.UncategorizedName, nil
+	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}

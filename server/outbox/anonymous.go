@@ -11,7 +11,8 @@ import (
 
 // anonymous returns an event's payload without a user. The user's id becomes
 // users.Deleted. If the payload is about the user, the user's names become those of
-// users.Deleted, and the text and the address that they sent become empty. The same
+// users.Deleted. The text and the address that they sent become empty, and so do the keys that a
+// backend service chose, which may contain the id. The same
 // applies to an object in the payload that has the user's id. The reason of a ban or mute
 // of the user becomes null.
 func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
@@ -68,7 +69,7 @@ func anonymousText(name, text string, id uid.ID, isAbout bool) string {
 		return users.DeletedDisplayName
 	case name == "username" || name == "userSlug":
 		return users.DeletedUsername
-	case name == "message" || name == "address" || name == "avatarUrl":
+	case name == "message" || name == "address" || name == "avatarUrl" || name == "key" || name == "thanksId":
 		return ""
 	}
 	return text

@@ -18,6 +18,12 @@ import (
 // deleted.
 const Exists = "deleted_at IS NULL"
 
+// Erased returns the SQL condition that a column is the id of a user who is being deleted,
+// and whose rows may not be removed yet.
+func Erased(column string) string {
+	return "EXISTS (SELECT 1 FROM erasures e WHERE e.id = " + column + " AND e.is_user)"
+}
+
 // Deleted replaces the id of a deleted user where a row must have a user: for example as
 // the creator of a clip or the moderator of a ban. A migration creates its row. The id is
 // reserved.
