@@ -67,7 +67,7 @@ func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now inst
 func hide(ctx context.Context, tx *ent.Tx, u *ent.User, now instant.Instant) error {
 	// Votes that were recorded when no user had the username belong to the user too.
 	// They can be attributed only now, because the username is about to be removed.
-	err := tx.Vote.Update().Where(vote.Username(u.Username), vote.UserIDIsNil()).SetUserID(u.ID).Exec(ctx)
+	err := tx.Vote.Update().Where(vote.UsernameIn(u.Username, u.Slug), vote.UserIDIsNil()).SetUserID(u.ID).Exec(ctx)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ func (s *scene) live(p person) servertest.Credentials {
 	s.Store.Clock.Advance(2 * moderation.MuteDuration) // mutes of an earlier run have expired
 	// Before a user has the name.
 	s.vote(owner, p.name, 1)
+	s.vote(owner, strings.ToLower(p.name), 1)
 	s.must(nil, s.putUser(p.id, p.oldName))
 	s.recordVote(owner, p)
 	s.must(s.Directory.PutUser(s.ctx, &platformv1.PutUserRequest{User: &platformv1.UserRecord{

@@ -165,7 +165,7 @@ func TestPutAndReplaceActivity(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		at := f.now
 		want := noteOf("thanks", servertest.Viewer, at, `{"displayName":"A.","raiders":9007199254740991,"slug":"amara.okafor","userId":%q}`, servertest.Viewer)
-		put := putActivity(" raid 1 ", "thanks", map[string]any{"raiders": most, "displayName": "A.", "userId": strings.ToUpper(servertest.Viewer.String())})
+		put := putActivity(" raid 1 ", "thanks", map[string]any{"raiders": most, "displayName": "A.", "slug": 5, "userId": strings.ToUpper(servertest.Viewer.String())})
 		got, _ := f.once(put).(*platformv1.PutActivityResponse)
 		if want := f.answered("raid 1", want); !proto.Equal(got.GetActivity(), want) {
 			t.Errorf("PutActivity answers %v, want %v", got, want)
