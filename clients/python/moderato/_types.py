@@ -128,7 +128,7 @@ class Activity:
     """When it happened: UTC, milliseconds."""
 
     info: dict[str, Any]
-    """The details. Always contains `userId`, `displayName` and `slug`; for a subscriber also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a vote `amount` and `epoch`."""
+    """The details. Always contains `userId`, `displayName` and `slug`; for a subscriber also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a vote `amount` and `epoch`. An activity that a backend service put as a whole has `userId`, `displayName`, `slug` and what the service gave."""
 
     action: dict[str, Any]
     """The action that the writer of the activity offers for it; often empty."""

@@ -722,7 +722,7 @@ export interface components {
              * @description When it happened: UTC, milliseconds.
              */
             createdAt: string;
-            /** @description The details. Always contains `userId`, `displayName` and `slug`; for a subscriber also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a vote `amount` and `epoch`. */
+            /** @description The details. Always contains `userId`, `displayName` and `slug`; for a subscriber also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a vote `amount` and `epoch`. An activity that a backend service put as a whole has `userId`, `displayName`, `slug` and what the service gave. */
             info: {
                 [key: string]: unknown;
             };

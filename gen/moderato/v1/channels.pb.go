@@ -2696,7 +2696,8 @@ type Activity struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// The details. Always contains `userId`, `displayName` and `slug`; for a subscriber
 	// also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a
-	// vote `amount` and `epoch`.
+	// vote `amount` and `epoch`. An activity that a backend service put as a whole has
+	// `userId`, `displayName`, `slug` and what the service gave.
 	Info *structpb.Struct `protobuf:"bytes,4,opt,name=info" json:"info,omitempty"`
 	// The action that the writer of the activity offers for it; often empty.
 	Action        *structpb.Struct `protobuf:"bytes,5,opt,name=action" json:"action,omitempty"`

@@ -62,7 +62,8 @@ const (
 // the request for the next page; it is empty on the last page. A cursor is valid only
 // for the operation, channel and filters that it was returned for; otherwise the call
 // returns CURSOR_INVALID. A row that exists throughout the listing appears exactly once
-// across the pages.
+// across the pages, unless what the list is sorted by changes meanwhile: view and viewer
+// counts, whether a channel is live, the time of a subscription that is renewed.
 type ChannelsServiceClient interface {
 	// ListChannels returns channels: live channels first, then by number of viewers, then
 	// by id, each descending.
@@ -436,7 +437,8 @@ func (c *channelsServiceClient) UpdateInfo(ctx context.Context, in *UpdateInfoRe
 // the request for the next page; it is empty on the last page. A cursor is valid only
 // for the operation, channel and filters that it was returned for; otherwise the call
 // returns CURSOR_INVALID. A row that exists throughout the listing appears exactly once
-// across the pages.
+// across the pages, unless what the list is sorted by changes meanwhile: view and viewer
+// counts, whether a channel is live, the time of a subscription that is renewed.
 type ChannelsServiceServer interface {
 	// ListChannels returns channels: live channels first, then by number of viewers, then
 	// by id, each descending.
