@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,9 +195,19 @@ func (sh *shared) run(ctx context.Context, attempt Attempt, b body) (isOver bool
 	}
 	// This fails if the database has rolled back the transaction.
 	if failed := sh.exec(ctx, end); failed != nil {
-		return true, cmp.Or(err, fmt.Errorf("%w: %w", errAborted, failed))
+		return true, sh.errorOfBroken(err, failed)
 	}
 	return false, err
+}
+
+// errorOfBroken returns the error of a body in a transaction that cannot continue because of
+// failed. It is the body's own error if that broke the transaction. Any other is dropped, so
+// that the body is retried: it may refuse a change because of others that did not happen.
+func (sh *shared) errorOfBroken(own, failed error) error {
+	if own != nil && (sh.store.dialect.isFull(own) || sh.store.dialect.retryCause(own) != "") {
+		return own
+	}
+	return fmt.Errorf("%w: %w", errAborted, failed)
 }
 
 func (sh *shared) exec(ctx context.Context, statement string) error {
