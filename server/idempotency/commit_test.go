@@ -95,3 +95,34 @@ func TestRepeatThatOvertakesALostCommit(t *testing.T) {
 		}
 	})
 }
+
+// TestRetryWaitsForItsOwnAbandonedTransaction loses the connection before COMMIT, and lets the
+// database keep the locks of the transaction for a while. The retry is the only call with the
+// key, so it waits.
+func TestRetryWaitsForItsOwnAbandonedTransaction(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		cutter := &storetest.Cutter{}
+		config := servertest.Config(url)
+		config.DBLayer = cutter.Layer
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		c := mute(t, s, servertest.Raider)
+		// The transaction looks for the key, inserts it, and loses the lock of the channel.
+		lost, notice := cutter.Abandon("server/change.apply", 2)
+		defer notice()
+		answers := make(chan answer, 1)
+		go func() { answers <- c.overGRPC(t, s) }()
+		select {
+		case <-lost:
+		case got := <-answers:
+			t.Fatalf("the connection was not lost: got %s", got.reason)
+		}
+		storetest.AwaitStatement(t, s.Store, "FROM idempotency_keys WHERE id = ")
+		notice()
+		wantAnswer(t, "the retry", <-answers, "OK", false)
+		wantAnswer(t, "a repeat", c.overGRPC(t, s), "OK", true)
+		if n := count(t, s, "events WHERE type = 'channel.mute'"); n != 1 {
+			t.Errorf("%d mutes were announced, want 1", n)
+		}
+	})
+}

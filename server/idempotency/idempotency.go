@@ -241,16 +241,21 @@ func (c *call) Begin(ctx context.Context, s *store.Store, tx *ent.Tx, attempt st
 	if s.IsDuplicate(err) { // the other call has committed since claim looked
 		err = c.claim(ctx, s, tx, attempt)
 	}
-	if s.IsLocked(err) && !attempt.Unknown {
+	if s.IsLocked(err) && !mayHoldLock(attempt) {
 		return errInUse()
 	}
 	return err
 }
 
+// mayHoldLock reports whether the row may be locked by an earlier attempt of the call itself:
+// its COMMIT may still be in progress, and the database may not have noticed yet that its
+// connection was lost. A retry has its transaction for itself, so no other change waits with it.
+func mayHoldLock(attempt store.Attempt) bool { return attempt.Unknown || !attempt.IsFirst }
+
 func (c *call) claim(ctx context.Context, s *store.Store, tx *ent.Tx, attempt store.Attempt) error {
 	lock := s.ForUpdateNoWait()
-	if attempt.Unknown {
-		lock = s.ForUpdate() // the COMMIT of an earlier attempt may still be in progress
+	if mayHoldLock(attempt) {
+		lock = s.ForUpdate()
 	}
 	var row stored
 	err := store.QueryRow(ctx, tx, "SELECT request, response, created_at FROM idempotency_keys WHERE id = ?"+lock,

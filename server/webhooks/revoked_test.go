@@ -1,8 +1,6 @@
 package webhooks_test
 
 import (
-	"bytes"
-	"database/sql"
 	"testing"
 	"time"
 
@@ -57,43 +55,6 @@ func inBackground(work func() error) <-chan error {
 	return result
 }
 
-// awaitStatement waits until a connection executes a statement that contains a text. MySQL
-// cannot compare the statements itself, because they contain ids.
-func awaitStatement(t *testing.T, s *store.Store, text string) {
-	t.Helper()
-	var name string
-	if err := s.DB().QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a connection executes "+text, func() bool {
-		rows, err := s.DB().QueryContext(t.Context(), "SHOW FULL PROCESSLIST")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = rows.Close() }()
-		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		values := make([]any, len(columns))
-		for i := range values {
-			values[i] = new(sql.RawBytes)
-		}
-		isFound := false
-		for rows.Next() {
-			if err := rows.Scan(values...); err != nil {
-				t.Fatal(err)
-			}
-			db, info := *values[3].(*sql.RawBytes), *values[7].(*sql.RawBytes)
-			isFound = isFound || string(db) == name && bytes.Contains(info, []byte(text))
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		return isFound
-	})
-}
-
 func wantNoWebhook(t *testing.T, s *store.Store) {
 	t.Helper()
 	if n := s.Read.Webhook.Query().Where(webhook.DisabledReasonNEQ("deleted")).CountX(t.Context()); n != 0 {
@@ -119,7 +80,7 @@ func TestRevocationEndsWebhookThatWaits(t *testing.T) {
 					t.Fatal(err)
 				}
 				created := createThroughOther(t, s)
-				awaitStatement(t, s.Store, "FROM channels WHERE id IN")
+				storetest.AwaitStatement(t, s.Store, "FROM channels WHERE id IN")
 				if err := end.call(); err != nil {
 					t.Fatal(err)
 				}
@@ -155,7 +116,7 @@ func TestRevocationWaitsForNewWebhook(t *testing.T) {
 					t.Fatalf("the token was not locked: %v", err)
 				}
 				ended := inBackground(end.call)
-				awaitStatement(t, s.Store, end.statement)
+				storetest.AwaitStatement(t, s.Store, end.statement)
 				gate.Open()
 				if err := <-created; err != nil {
 					t.Errorf("the creation: %v", err)

@@ -21,6 +21,7 @@ type Cutter struct {
 	cuts      []Cut
 	statement int
 	made      int
+	abandoned *abandoned // see Abandon
 }
 
 // CutNext applies the cuts, in this order, to the next transactions that are begun by a
@@ -28,7 +29,7 @@ type Cutter struct {
 func (c *Cutter) CutNext(of string, cuts ...Cut) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.of, c.cuts, c.statement, c.made = of, cuts, 0, 0
+	c.of, c.cuts, c.statement, c.made, c.abandoned = of, cuts, 0, 0, nil
 }
 
 // CutStatements is CutNext with a number of cuts AtStatement that lose the n-th statement of
@@ -38,6 +39,23 @@ func (c *Cutter) CutStatements(of string, n, number int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.statement = n
+}
+
+// Abandon is CutStatements with one cut, which the database does not notice: the transaction
+// keeps its locks until notice is called, as after a failure of the network. lost is closed
+// when the cut is made.
+func (c *Cutter) Abandon(of string, n int) (lost <-chan struct{}, notice func()) {
+	c.CutStatements(of, n, 1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := &abandoned{lost: make(chan struct{}), noticed: make(chan struct{})}
+	c.abandoned = a
+	return a.lost, sync.OnceFunc(func() { close(a.noticed) })
+}
+
+// abandoned is a cut that the database does not notice at once.
+type abandoned struct {
+	lost, noticed chan struct{}
 }
 
 // Made returns how many cuts were made since CutNext.
@@ -56,7 +74,7 @@ func (c *Cutter) begin() transaction {
 	if len(c.cuts) == 0 || !isOnStack(c.of) {
 		return nil
 	}
-	return &cut{cutter: c, left: c.statement}
+	return &cut{cutter: c, left: c.statement, abandoned: c.abandoned}
 }
 
 func (c *Cutter) next() Cut {
@@ -83,6 +101,8 @@ func (c *Cutter) isNext(cut Cut) bool {
 type cut struct {
 	cutter *Cutter
 	left   int // how many statements come before the one that AtStatement loses
+	// abandoned is nil if the database notices a lost statement at once.
+	abandoned *abandoned
 }
 
 func (c *cut) at(step string) error {
@@ -93,6 +113,10 @@ func (c *cut) at(step string) error {
 		return nil
 	}
 	c.cutter.next()
+	if c.abandoned != nil {
+		close(c.abandoned.lost)
+		return &lostError{over: c.abandoned.noticed}
+	}
 	lost := &lostError{over: make(chan struct{})}
 	close(lost.over)
 	return lost
@@ -128,6 +152,16 @@ func (l *lostError) commit(do func() error) {
 	defer close(l.over)
 	if err := do(); err != nil {
 		panic(fmt.Errorf("the COMMIT that was to happen: %w", err))
+	}
+}
+
+// isOver reports whether nothing uses the connection any more.
+func (l *lostError) isOver() bool {
+	select {
+	case <-l.over:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -186,5 +186,8 @@ func (t *layeredTx) Commit() error {
 func (t *layeredTx) Rollback() error {
 	t.conn.isOpen = false
 	t.conn.rolledBack()
+	if lost := t.conn.lost; lost != nil && !lost.isOver() {
+		return lost // the database rolls back when it notices the loss
+	}
 	return t.Tx.Rollback()
 }
