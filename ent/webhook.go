@@ -45,7 +45,7 @@ type Webhook struct {
 	LastError string `json:"last_error,omitempty"`
 	// The position up to which every event was examined.
 	Position int64 `json:"position,omitempty"`
-	// Events that happened earlier are not sent, even if they get their position later; null means no limit.
+	// After a time without the right: events that happened earlier are not sent, even if they get their position later. Null means that the position alone decides.
 	HeardFrom *instant.Instant `json:"heard_from,omitempty"`
 	// When a worker may claim the webhook; null while there is nothing to send. While it is claimed: when another worker may take over.
 	NextAt *instant.Instant `json:"next_at,omitempty"`

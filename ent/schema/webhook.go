@@ -29,7 +29,7 @@ func (Webhook) Fields() []ent.Field {
 		optionalTimestamp("last_success_at", "When an event was last delivered; null before the first."),
 		emptyText("last_error", 255, "The error of the latest attempt; empty after a success."),
 		field.Int64("position").Comment("The position up to which every event was examined."),
-		optionalTimestamp("heard_from", "Events that happened earlier are not sent, even if they get their position later; null means no limit."),
+		optionalTimestamp("heard_from", "After a time without the right: events that happened earlier are not sent, even if they get their position later. Null means that the position alone decides."),
 		optionalTimestamp("next_at", "When a worker may claim the webhook; null while there is nothing to send. While it is claimed: when another worker may take over."),
 		field.Bool("is_claimed").Default(false).Comment("Whether a worker has claimed the webhook."),
 		field.Bool("is_slow").Default(false).Comment("Whether the receiver's latest response was slow."),

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
@@ -124,6 +126,12 @@ func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebho
 }
 
 func enable(ctx context.Context, s *store.Store, tx *ent.Tx, w *ent.Webhook, now instant.Instant) (resumed bool, err error) {
+	update := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).ClearPausedUntil().AddEpoch(1)
+	if w.DisabledReason == rightLost && w.ChannelID != nil {
+		if err := exclude(ctx, s, tx, *w.ChannelID, update); err != nil {
+			return false, err
+		}
+	}
 	var right bool
 	if err := store.QueryRow(ctx, tx, "SELECT "+hasRight(s.Clock)+" FROM webhooks w WHERE w.id = ?", []any{w.ID}, &right); err != nil {
 		return false, err
@@ -137,17 +145,41 @@ func enable(ctx context.Context, s *store.Store, tx *ent.Tx, w *ent.Webhook, now
 	}
 	// A user who had no right for some time does not receive the events of that time.
 	resumed = w.DisabledReason != rightLost && w.Position >= at.Trimmed
-	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).ClearPausedUntil().AddEpoch(1)
 	if resumed {
 		err = unfinished(tx, w).SetStatus(pending).SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).Exec(ctx)
 	} else {
-		change.SetPosition(at.Last).SetHeardFrom(now)
+		update.SetPosition(at.Last)
 		err = giveUp(ctx, tx, w, now)
 	}
 	if err != nil {
 		return false, err
 	}
-	return resumed, change.Exec(ctx)
+	return resumed, update.Exec(ctx)
+}
+
+// exclude excludes the events of a channel up to now from a webhook that starts at the last
+// position. It locks the channel, so that these are the events of the changes that are
+// committed: their results are visible to whoever enabled the webhook, and those of later
+// changes are sent.
+//
+// Usually all of them have positions. If not, the time excludes the rest. It is read after the
+// lock, so that no later change has an earlier time, unless the clock is set back.
+func exclude(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, update *ent.WebhookUpdateOne) error {
+	if _, err := change.Lock(ctx, s, tx, channelID); err != nil {
+		return err
+	}
+	// The events of a channel get their positions in order.
+	last, err := tx.Event.Query().Where(event.ChannelID(channelID)).Order(ent.Desc(event.FieldSequence)).Select(event.FieldPosition).First(ctx)
+	switch {
+	case ent.IsNotFound(err), err == nil && last.Position != nil:
+		update.ClearHeardFrom()
+		return nil
+	case err != nil:
+		return err
+	}
+	now, err := s.Clock.Now(ctx, tx)
+	update.SetHeardFrom(now)
+	return err
 }
 
 // unfinished returns an update of the webhook's deliveries that are to be sent,

@@ -57,8 +57,8 @@ func keptTypes(types string) []string {
 // isLiveOnly reports whether a webhook's types are live ones alone.
 func isLiveOnly(types string) bool { return types != "" && len(keptTypes(types)) == 0 }
 
-// heardFrom returns the time from which on the webhook receives events. Earlier events
-// are not sent. It returns 0 if the webhook has no such bound.
+// heardFrom returns the time from which on the webhook receives events, after a time without
+// the right. It returns 0 if its position alone decides: see exclude.
 func (t *turn) heardFrom() instant.Instant {
 	if t.hook.HeardFrom == nil {
 		return 0

@@ -125,9 +125,11 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w 
 	if err != nil {
 		return err
 	}
+	// The position alone decides what is sent. A time must not: a change that has read the clock
+	// before may commit after the webhook exists, and its event belongs to the webhook.
 	w.CreatedAt, w.Position = now, at.Last
 	return tx.Webhook.Create().SetID(w.ID).SetNillableChannelID(w.ChannelID).SetNillableUserID(w.UserID).SetClientID(w.ClientID).
-		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(at.Last).SetHeardFrom(now).SetNextAt(now).
+		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(at.Last).SetNextAt(now).
 		SetAudience(w.Audience).SetHolder(w.Holder).
 		Exec(ctx)
 }
