@@ -55,6 +55,7 @@ var documented = map[string]row{
 	"WEBHOOK_NOT_FOUND":          {404, codes.NotFound},
 	"WEBHOOK_LIMIT_REACHED":      {409, codes.FailedPrecondition},
 	"WEBHOOK_DISABLED":           {409, codes.FailedPrecondition},
+	"REDELIVERY_LIMIT_REACHED":   {409, codes.FailedPrecondition},
 	"EVENT_NOT_FOUND":            {404, codes.NotFound},
 	"OVERLOADED":                 {503, codes.Unavailable},
 	"STREAM_LIMIT_REACHED":       {429, codes.ResourceExhausted},

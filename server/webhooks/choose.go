@@ -68,31 +68,48 @@ func (t *turn) heardFrom() instant.Instant {
 
 // choose plans the deliveries that are due. It returns the time at which the next
 // delivery is due, and whether new events have to wait until then.
+//
+// Redeliveries are chosen last and are few at once, because no other event waits for them.
 func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked bool, err error) {
-	rows, err := t.tx.WebhookDelivery.Query().
-		Where(webhookdelivery.WebhookID(t.id), webhookdelivery.Status(pending)).
-		Order(ent.Asc(webhookdelivery.FieldPosition)).Limit(2 * maxPending).
-		All(ctx)
+	rows, err := pendingOf(t.tx, t.id, false).Order(ent.Asc(webhookdelivery.FieldPosition)).Limit(2 * maxPending).All(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	isBlocked = len(rows) >= maxPending || t.isPaused()
+	repeats, err := pendingOf(t.tx, t.id, true).Order(ent.Asc(webhookdelivery.FieldNextAttemptAt)).Limit(maxRepeats).All(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	room := maxRepeatsInFlight - t.repeatsInFlight
 	var due []*ent.WebhookDelivery
-	for _, d := range t.firstOfLanes(rows) {
+	for _, d := range t.firstOfLanes(slices.Concat(rows, repeats)) {
 		at := t.dueAt(d)
-		if at <= t.now {
+		switch {
+		case at <= t.now && !d.IsRepeat:
 			due = append(due, d)
-			continue
+		case at <= t.now:
+			if room > 0 { // otherwise the next turn chooses it, after an attempt
+				due = append(due, d)
+				room--
+			}
+		default:
+			if next == nil || at < *next {
+				next = &at
+			}
+			isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
 		}
-		if next == nil || at < *next {
-			next = &at
-		}
-		isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
 	}
 	if t.stops {
 		return next, isBlocked, nil
 	}
 	return next, isBlocked, t.load(ctx, due[:t.room(len(due))])
+}
+
+// pendingOf returns the query for the pending redeliveries of a webhook, or for its other
+// pending deliveries.
+func pendingOf(tx *ent.Tx, id uid.ID, isRepeat bool) *ent.WebhookDeliveryQuery {
+	return tx.WebhookDelivery.Query().
+		Where(webhookdelivery.WebhookID(id), webhookdelivery.Status(pending), webhookdelivery.IsRepeat(isRepeat))
 }
 
 // room returns how many of n attempts may begin.

@@ -108,18 +108,13 @@ func sends(w *ent.Webhook, e *outbox.Event) bool {
 // works on the webhook, it finds the delivery. Otherwise the webhook becomes due.
 func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *outbox.Event, now instant.Instant) error {
 	d, err := tx.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.Position(e.Position)).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		err = tx.WebhookDelivery.Create().SetID(uid.New()).SetWebhookID(w.ID).SetChannelID(e.ChannelID).SetEventID(e.ID).
-			SetPosition(e.Position).SetType(string(e.Type)).SetStatus(pending).SetIsRepeat(true).SetNextAttemptAt(now).
-			Exec(ctx)
-	case err != nil:
-	case d.Status == pending: // a pending delivery keeps its place in the order
+	if err != nil && !ent.IsNotFound(err) {
+		return err
+	}
+	if d == nil || d.Status != pending {
+		err = repeat(ctx, tx, w, d, e, now)
+	} else { // a pending delivery keeps its place in the order
 		err = tx.WebhookDelivery.UpdateOne(d).SetNextAttemptAt(now).Exec(ctx)
-	default:
-		err = tx.WebhookDelivery.UpdateOne(d).SetStatus(pending).SetIsRepeat(true).SetNillableDeliveredAt(deliveredAt(d)).
-			SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).ClearFinishedAt().ClearLastStatus().SetLastError("").
-			Exec(ctx)
 	}
 	if err != nil {
 		return err
@@ -129,4 +124,23 @@ func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *outbox.Event,
 		change.SetNextAt(now)
 	}
 	return change.Exec(ctx)
+}
+
+// repeat makes a delivery that has ended pending again, or creates that of an event which has
+// none.
+func repeat(ctx context.Context, tx *ent.Tx, w *ent.Webhook, d *ent.WebhookDelivery, e *outbox.Event, now instant.Instant) error {
+	n, err := pendingOf(tx, w.ID, true).Count(ctx)
+	switch {
+	case err != nil:
+		return err
+	case n >= maxRepeats:
+		return apierr.New(moderatov1.Reason_REASON_REDELIVERY_LIMIT_REACHED)
+	case d == nil:
+		return tx.WebhookDelivery.Create().SetID(uid.New()).SetWebhookID(w.ID).SetChannelID(e.ChannelID).SetEventID(e.ID).
+			SetPosition(e.Position).SetType(string(e.Type)).SetStatus(pending).SetIsRepeat(true).SetNextAttemptAt(now).
+			Exec(ctx)
+	}
+	return tx.WebhookDelivery.UpdateOne(d).SetStatus(pending).SetIsRepeat(true).SetNillableDeliveredAt(deliveredAt(d)).
+		SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).ClearFinishedAt().ClearLastStatus().SetLastError("").
+		Exec(ctx)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
-	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -14,9 +13,11 @@ import (
 )
 
 const (
-	// maxPending is the maximum number of pending deliveries of a webhook. Once it is
-	// reached, the position of the webhook does not advance.
+	// maxPending is the maximum number of pending deliveries of a webhook, without
+	// redeliveries. Once it is reached, the position of the webhook does not advance.
 	maxPending = 500
+	// maxRepeats is the maximum number of pending redeliveries of a webhook.
+	maxRepeats = 100
 	// scanned is how many positions a turn examines for a webhook of every channel.
 	scanned = 50_000
 )
@@ -173,7 +174,7 @@ func (t *turn) takeIn(ctx context.Context) error {
 		t.reason = behind
 		return nil
 	}
-	waiting, err := t.tx.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(t.id), webhookdelivery.Status(pending)).Count(ctx)
+	waiting, err := pendingOf(t.tx, t.id, false).Count(ctx)
 	if err != nil || waiting >= maxPending || t.hook.Position >= at.Last {
 		return err
 	}

@@ -16,6 +16,9 @@ const (
 	// maxInFlight is the maximum number of lanes of a webhook that have an attempt in
 	// flight at the same time.
 	maxInFlight = 8
+	// maxRepeatsInFlight is how many of them may be of redeliveries, so that a receiver that
+	// does not respond to these gets other events.
+	maxRepeatsInFlight = maxInFlight / 2
 	// renewInterval is how often the claim is renewed while attempts are in flight.
 	renewInterval = claimTime / 3
 	// stopTime is how long attempts in flight may take when the server stops. What has
@@ -40,6 +43,8 @@ type worker struct {
 	results     chan outcome
 	// inFlight holds the lanes that have an attempt in flight.
 	inFlight map[uid.ID]bool
+	// repeatsInFlight is the number of lanes in inFlight that are redeliveries.
+	repeatsInFlight int
 }
 
 func newWorker(e *Engine, id uid.ID, s *slot) *worker {
@@ -107,6 +112,9 @@ func (w *worker) sleep(ctx context.Context, d time.Duration) {
 func (w *worker) send(ctx context.Context, p plan) {
 	for _, j := range p.send {
 		w.inFlight[lane(j.delivery)] = true
+		if j.delivery.IsRepeat {
+			w.repeatsInFlight++
+		}
 		go func() {
 			if o, ok := w.try(ctx, p, j.event); ok {
 				o.delivery, o.event = j.delivery, j.event
@@ -167,6 +175,9 @@ func (w *worker) wait(ctx context.Context) []outcome {
 
 func (w *worker) take(ended []outcome, o outcome) []outcome {
 	delete(w.inFlight, lane(o.delivery))
+	if o.delivery.IsRepeat {
+		w.repeatsInFlight--
+	}
 	w.isPostponed = w.isPostponed || o.isPostponed
 	return append(ended, o)
 }

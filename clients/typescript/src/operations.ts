@@ -595,7 +595,7 @@ export class Webhooks extends Resource {
   /**
    * Sends an event again, immediately and outside the order; pending events do not wait for it. It is retried like any other delivery, but if it is given up, the webhook stays enabled, and an event that was delivered before keeps the status `delivered`. A delivery that is already pending stays in its place and is attempted now.
    *
-   * Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the webhook's channel and types.
+   * Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the webhook's channel and types; REDELIVERY_LIMIT_REACHED if 100 redeliveries of the webhook are pending already.
    */
   redeliverWebhookEvent(body: RedeliverWebhookEventRequest, options?: RequestOptions): Promise<void> {
     return this.send('POST', '/v1/webhooks/redeliver', body, options)

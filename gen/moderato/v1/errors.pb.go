@@ -226,6 +226,11 @@ const (
 	//
 	// Enable it. `disabledReason` of the webhook states why it was disabled.
 	Reason_REASON_WEBHOOK_DISABLED Reason = 41
+	// The webhook has the maximum number of pending redeliveries.
+	//
+	// Repeat the call when some of them have ended: the list of the webhook's deliveries shows
+	// which are `pending`.
+	Reason_REASON_REDELIVERY_LIMIT_REACHED Reason = 62
 	// The event is no longer kept, or the webhook does not send it.
 	//
 	// Choose an event from the list of the webhook's deliveries.
@@ -353,6 +358,7 @@ var (
 		39: "REASON_WEBHOOK_NOT_FOUND",
 		40: "REASON_WEBHOOK_LIMIT_REACHED",
 		41: "REASON_WEBHOOK_DISABLED",
+		62: "REASON_REDELIVERY_LIMIT_REACHED",
 		42: "REASON_EVENT_NOT_FOUND",
 		43: "REASON_OVERLOADED",
 		44: "REASON_STREAM_LIMIT_REACHED",
@@ -415,6 +421,7 @@ var (
 		"REASON_WEBHOOK_NOT_FOUND":          39,
 		"REASON_WEBHOOK_LIMIT_REACHED":      40,
 		"REASON_WEBHOOK_DISABLED":           41,
+		"REASON_REDELIVERY_LIMIT_REACHED":   62,
 		"REASON_EVENT_NOT_FOUND":            42,
 		"REASON_OVERLOADED":                 43,
 		"REASON_STREAM_LIMIT_REACHED":       44,
@@ -467,7 +474,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x83:\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x95;\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -511,7 +518,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1au\x8a\xb5\x18q\b\xf7\x03\x10\b\x1ajThe listener did not keep up with the events. Resume with the cursor of the last event that you processed.\x12q\n" +
 	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1aS\x8a\xb5\x18O\b\x94\x03\x10\x05\x1aHThere is no such webhook; GET /v1/webhooks lists those that you may see.\x12n\n" +
 	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aL\x8a\xb5\x18H\b\x99\x03\x10\t\x1aAThe channel has the maximum number of webhooks. Delete one first.\x12Q\n" +
-	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12\xa0\x01\n" +
+	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12\x8f\x01\n" +
+	"\x1fREASON_REDELIVERY_LIMIT_REACHED\x10>\x1aj\x8a\xb5\x18f\b\x99\x03\x10\t\x1a_The webhook has the maximum number of pending redeliveries. Wait until some of them have ended.\x12\xa0\x01\n" +
 	"\x16REASON_EVENT_NOT_FOUND\x10*\x1a\x83\x01\x8a\xb5\x18\x7f\b\x94\x03\x10\x05\x1axNo event with this id is both sent by this webhook and still retained; GET /v1/webhooks/deliveries lists those that are.\x12u\n" +
 	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
 	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12\x8f\x01\n" +

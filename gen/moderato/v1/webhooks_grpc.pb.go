@@ -120,7 +120,8 @@ type WebhooksServiceClient interface {
 	//
 	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is
 	// disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the
-	// webhook's channel and types.
+	// webhook's channel and types; REDELIVERY_LIMIT_REACHED if 100 redeliveries of the
+	// webhook are pending already.
 	RedeliverWebhookEvent(ctx context.Context, in *RedeliverWebhookEventRequest, opts ...grpc.CallOption) (*RedeliverWebhookEventResponse, error)
 }
 
@@ -294,7 +295,8 @@ type WebhooksServiceServer interface {
 	//
 	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is
 	// disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the
-	// webhook's channel and types.
+	// webhook's channel and types; REDELIVERY_LIMIT_REACHED if 100 redeliveries of the
+	// webhook are pending already.
 	RedeliverWebhookEvent(context.Context, *RedeliverWebhookEventRequest) (*RedeliverWebhookEventResponse, error)
 	mustEmbedUnimplementedWebhooksServiceServer()
 }
