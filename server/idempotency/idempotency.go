@@ -106,6 +106,10 @@ func Result[M proto.Message](ctx context.Context, result *M) {
 	Response(ctx, func() M { return *result })
 }
 
+// HasKey reports whether the call has an idempotency key, so that its transactions store a
+// response.
+func HasKey(ctx context.Context) bool { return ctx.Value(store.HookKey{}) != nil }
+
 // WithoutKey returns a context whose transactions store no response. It is for a change of
 // another caller, and for a dry run, which changes nothing.
 func WithoutKey(ctx context.Context) context.Context {

@@ -27,6 +27,8 @@ const (
 const (
 	// DefaultCommitWait is how long a call waits for the end of a sweep.
 	DefaultCommitWait = 10 * time.Second
+	// responseTime is the part of a call's time that is left for the response.
+	responseTime = time.Second
 	// continueAfter is how long the other servers wait for the next transaction of a sweep
 	// before they continue it.
 	continueAfter = 3 * time.Second
@@ -71,30 +73,49 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 	if err != nil {
 		return nil, err
 	}
-	plain := idempotency.WithoutKey(ctx)
-	if r.afterglow > 0 && s.Afterglows != nil {
-		// If it fails, the next regular refresh finds the afterglow.
-		_ = s.Afterglows.Refresh(plain)
-	}
-	bounded, cancel := context.WithTimeout(plain, s.CommitWait)
-	defer cancel()
 	// Whatever goes wrong from here on, the sweep is recorded and any server completes it.
-	_ = completeSweep(bounded, s.Store, r.channelID, r.id)
-	row, err := s.Store.Read.Sweep.Get(ctx, r.id)
+	recorded := unrefused(ctx)
+	s.waitForSweep(idempotency.WithoutKey(recorded), r)
+	row, err := s.Store.Read.Sweep.Get(recorded, r.id)
 	if ent.IsNotFound(err) { // the channel was deleted meanwhile
 		return nil, apierr.New(moderatov1.Reason_REASON_SWEEP_NOT_FOUND)
 	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	if row.DueAt != nil {
+	if row.DueAt != nil || !idempotency.HasKey(ctx) {
 		return commitResponse(row), nil
 	}
-	err = s.Store.Write(ctx, func(context.Context, *ent.Tx, store.Attempt) error {
+	err = s.Store.Write(recorded, func(context.Context, *ent.Tx, store.Attempt) error {
 		result = commitResponse(row)
 		return nil
 	})
 	return result, err
+}
+
+// unrefused returns the context for what follows a change that is committed: it is not
+// rejected for overload, because the caller would learn that nothing was changed.
+func unrefused(ctx context.Context) context.Context {
+	request := fair.FromContext(ctx)
+	request.Priority, request.MaxWait = fair.High, 0
+	return fair.NewContext(ctx, request)
+}
+
+// waitForSweep bans the users of a recorded sweep. It stops early enough for a response
+// within the call.
+func (s *Service) waitForSweep(ctx context.Context, r *commitRequest) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-responseTime))
+		defer cancel()
+	}
+	if r.afterglow > 0 && s.Afterglows != nil {
+		// If it fails, the next regular refresh finds the afterglow.
+		_ = s.Afterglows.Refresh(ctx)
+	}
+	bounded, cancel := context.WithTimeout(ctx, s.CommitWait)
+	defer cancel()
+	_ = completeSweep(bounded, s.Store, r.channelID, r.id)
 }
 
 func commitResponse(row *ent.Sweep) *moderatov1.CommitSweepResponse {
@@ -142,9 +163,7 @@ func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error 
 
 // completeSweep bans the users of a recorded sweep who remain.
 func completeSweep(ctx context.Context, s *store.Store, channelID uid.ID, id digest.SHA256) error {
-	request := fair.FromContext(ctx)
-	request.Priority, request.MaxWait = fair.High, 0 // it is recorded, so it is not refused
-	ctx = fair.NewContext(ctx, request)
+	ctx = unrefused(ctx)
 	for {
 		more := false
 		err := change.ApplyUnattended(ctx, s, channelID, func(ctx context.Context, c *change.Change) (err error) {

@@ -28,6 +28,16 @@ func (g *Gate) Shut(of string) <-chan Statement {
 	return g.held
 }
 
+// Move releases all queries, and holds back those that contain this text instead: a call
+// whose query is held cannot pass both.
+func (g *Gate) Move(of string) <-chan Statement {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.opened)
+	g.of, g.opened, g.held = of, make(chan struct{}), make(chan Statement)
+	return g.held
+}
+
 // Open releases all queries.
 func (g *Gate) Open() {
 	g.mu.Lock()
