@@ -34,35 +34,42 @@ const (
 )
 
 // FindLapsed returns, by channel, the users of the rows of a table that match a
-// condition and in which a column is at or before now. It reads the rows in the order
-// of the column, which must have an index. If a channel has many rows, it also looks
-// for the rows of other channels, so that no channel hides another.
+// condition and in which a column is at or before now: see FindDue.
 func FindLapsed(ctx context.Context, s *store.Store, table, column, condition string, now instant.Instant) (map[uid.ID][]uid.ID, error) {
-	lapsed := map[uid.ID][]uid.ID{}
+	return FindDue[uid.ID](ctx, s, table, "user_id", column, condition, now)
+}
+
+// FindDue returns, by channel, the keys of the rows of a table that match a condition and in
+// which a column is at or before now. It reads the rows in the order of the column, which
+// must have an index. If a channel has many rows, it also looks for the rows of other
+// channels, so that no channel hides another.
+func FindDue[K any](ctx context.Context, s *store.Store, table, key, column, condition string, now instant.Instant) (map[uid.ID][]K, error) {
+	due := map[uid.ID][]K{}
 	var found []any // channels with enough rows for this sweep
 	for range maxFinds {
-		query := "SELECT channel_id, user_id FROM " + table + " WHERE " + column + " <= ? AND " + condition
+		query := "SELECT channel_id, " + key + " FROM " + table + " WHERE " + column + " <= ? AND " + condition
 		args := []any{now}
 		if len(found) > 0 {
 			query += " AND channel_id NOT IN (" + store.Placeholders(len(found)) + ")"
 			args = append(args, found...)
 		}
-		batch := map[uid.ID][]uid.ID{}
+		batch := map[uid.ID][]K{}
 		rows := 0
 		err := store.QueryEach(ctx, s.Read, query+" ORDER BY "+column+store.Limit(findBatch), args, func(scan func(...any) error) error {
-			var channelID, userID uid.ID
-			err := scan(&channelID, &userID)
-			batch[channelID] = append(batch[channelID], userID)
+			var channelID uid.ID
+			var k K
+			err := scan(&channelID, &k)
+			batch[channelID] = append(batch[channelID], k)
 			rows++
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(lapsed, batch)
+		maps.Copy(due, batch)
 		before := len(found)
-		for channelID, users := range batch {
-			if len(users) >= manyOfChannel {
+		for channelID, keys := range batch {
+			if len(keys) >= manyOfChannel {
 				found = append(found, channelID)
 			}
 		}
@@ -70,15 +77,15 @@ func FindLapsed(ctx context.Context, s *store.Store, table, column, condition st
 			break
 		}
 	}
-	return lapsed, nil
+	return due, nil
 }
 
-// Handler handles the rows of some users in a channel, and returns how many it handled.
-type Handler func(ctx context.Context, channelID uid.ID, users []uid.ID) (handled int, err error)
+// Handler handles the rows with some keys in a channel, and returns how many it handled.
+type Handler[K any] func(ctx context.Context, channelID uid.ID, keys []K) (handled int, err error)
 
 // handleAll handles the rows of a channel in small transactions, until ctx ends.
-func handleAll(ctx context.Context, channelID uid.ID, users []uid.ID, handle Handler) (handled int, err error) {
-	for some := range slices.Chunk(users, rowsPerTransaction) {
+func handleAll[K any](ctx context.Context, channelID uid.ID, keys []K, handle Handler[K]) (handled int, err error) {
+	for some := range slices.Chunk(keys, rowsPerTransaction) {
 		n, err := handle(ctx, channelID, some)
 		handled += n
 		if err != nil {
@@ -91,15 +98,20 @@ func handleAll(ctx context.Context, channelID uid.ID, users []uid.ID, handle Han
 // EachChannel handles the rows that were found for each channel. It handles several
 // channels concurrently, each for a bounded time: a channel whose changes wait or fail
 // does not delay the other channels. It reports whether any row was handled.
-func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle Handler) (progress bool, err error) {
+func EachChannel[K any](ctx context.Context, due map[uid.ID][]K, handle Handler[K]) (progress bool, err error) {
+	return EachChannelWithin(ctx, channelTime, due, handle)
+}
+
+// EachChannelWithin is EachChannel with the time for a channel.
+func EachChannelWithin[K any](ctx context.Context, limit time.Duration, due map[uid.ID][]K, handle Handler[K]) (progress bool, err error) {
 	var group errgroup.Group
 	group.SetLimit(channelConcurrency)
 	var mu sync.Mutex
-	for channelID, users := range lapsed {
+	for channelID, keys := range due {
 		group.Go(func() error {
-			bounded, cancel := context.WithTimeout(ctx, channelTime)
+			bounded, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
-			n, failed := handleAll(bounded, channelID, users, handle)
+			n, failed := handleAll(bounded, channelID, keys, handle)
 			if ctx.Err() == nil && errors.Is(failed, context.DeadlineExceeded) {
 				failed = nil // the next sweep resumes this channel
 			}

@@ -39,7 +39,7 @@ func (e *Expirer) ExpireBans(ctx context.Context) error {
 	return e.expireAll(ctx, "bans", ofExistingChannel, e.expireBans)
 }
 
-func (e *Expirer) expireAll(ctx context.Context, table, condition string, expire jobs.Handler) error {
+func (e *Expirer) expireAll(ctx context.Context, table, condition string, expire jobs.Handler[uid.ID]) error {
 	for {
 		now, err := e.Store.Clock.Now(ctx, e.Store.Read)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/moderato-live/moderato/ent"
 	entsweep "github.com/moderato-live/moderato/ent/sweep"
@@ -11,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -129,36 +131,61 @@ type SweepCompleter struct {
 	Store *store.Store
 }
 
-// sweepsPerRun is how many sweeps a run completes or removes.
-const sweepsPerRun = 20
+const (
+	// sweepsRemoved is how many old sweeps one transaction removes.
+	sweepsRemoved = 20
+	// beginTime is how long a run begins with sweeps of one channel. The rest is left to the
+	// next run, which waits for this one.
+	beginTime = time.Second
+	// completeTime bounds the work of a run for one channel. A sweep has up to 20
+	// transactions, and one that is cut off is due again only after continueAfter.
+	completeTime = 5 * time.Second
+)
 
-// Complete completes the sweeps that are due.
+// Complete completes the sweeps that are due, or begins to: a channel with many sweeps, or
+// whose changes wait, does not delay the sweeps of other channels.
 func (w *SweepCompleter) Complete(ctx context.Context) error {
 	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
 	if err != nil {
 		return err
 	}
-	due, err := w.Store.Read.Sweep.Query().Where(entsweep.DueAtLTE(now)).Order(ent.Asc(entsweep.FieldDueAt)).Limit(sweepsPerRun).All(ctx)
+	due, err := jobs.FindDue[digest.SHA256](ctx, w.Store, "sweeps", "id", "due_at", "1 = 1", now)
 	if err != nil {
 		return fmt.Errorf("find sweeps to complete: %w", err)
 	}
-	var failed error
-	for _, row := range due {
-		if err := completeSweep(ctx, w.Store, row.ChannelID, row.ID); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("complete a sweep of channel %s: %w", row.ChannelID, err), w.postpone(ctx, row))
+	_, err = jobs.EachChannelWithin(ctx, completeTime, due, w.completeOf)
+	return err
+}
+
+// completeOf completes sweeps of a channel, one after the other. It returns how many are
+// complete.
+func (w *SweepCompleter) completeOf(ctx context.Context, channelID uid.ID, ids []digest.SHA256) (completed int, err error) {
+	end := time.Now().Add(beginTime)
+	for n, id := range ids {
+		if n > 0 && time.Now().After(end) {
+			break
+		}
+		failed := completeSweep(ctx, w.Store, channelID, id)
+		switch {
+		case failed == nil:
+			completed++
+		case ctx.Err() != nil:
+			return completed, errors.Join(err, ctx.Err())
+		default:
+			err = errors.Join(err, fmt.Errorf("complete a sweep of channel %s: %w", channelID, failed), w.postpone(ctx, id))
 		}
 	}
-	return failed
+	return completed, err
 }
 
 // postpone lets other sweeps go before one that could not be completed.
-func (w *SweepCompleter) postpone(ctx context.Context, row *ent.Sweep) error {
+func (w *SweepCompleter) postpone(ctx context.Context, id digest.SHA256) error {
 	return w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		now, err := w.Store.Clock.Now(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return tx.Sweep.Update().Where(entsweep.ID(row.ID), entsweep.DueAtLTE(now)).SetDueAt(now.Add(continueAfter)).Exec(ctx)
+		return tx.Sweep.Update().Where(entsweep.ID(id), entsweep.DueAtLTE(now)).SetDueAt(now.Add(continueAfter)).Exec(ctx)
 	})
 }
 
@@ -169,7 +196,7 @@ func (w *SweepCompleter) RemoveOld(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	old, err := w.Store.Read.Sweep.Query().Where(entsweep.RemoveAtLTE(now)).Limit(sweepsPerRun).IDs(ctx)
+	old, err := w.Store.Read.Sweep.Query().Where(entsweep.RemoveAtLTE(now)).Limit(sweepsRemoved).IDs(ctx)
 	if err != nil || len(old) == 0 {
 		return false, err
 	}
@@ -181,5 +208,5 @@ func (w *SweepCompleter) RemoveOld(ctx context.Context) (more bool, err error) {
 		_, err := tx.Sweep.Delete().Where(entsweep.IDIn(old...)).Exec(ctx)
 		return err
 	})
-	return err == nil && len(old) == sweepsPerRun, err
+	return err == nil && len(old) == sweepsRemoved, err
 }

@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/ban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -87,6 +91,64 @@ func TestCommitRespondsWithinTheCall(t *testing.T) {
 			t.Error("the user is not banned")
 		}
 	})
+}
+
+// TestWaitingSweepsDelayNoOtherChannel has many sweeps to complete in a channel whose changes
+// wait, and one in another channel, which is due last. The job of the server comes to it
+// nevertheless.
+func TestWaitingSweepsDelayNoOtherChannel(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		gate := &storetest.Gate{}
+		config := servertest.Config(url)
+		config.DBLayer = gate.Layer()
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		users := servertest.AddUsers(t, d.Store, 26)
+		turn, err := d.Store.ChangeQueues.AcquireLong(t.Context(), servertest.Owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := gate.Shut(readOfChunks)
+		d.write(func(tx *ent.Tx) error {
+			for i, user := range users[1:] {
+				if err := interruptedSweep(tx, servertest.Owner, user, instant.Instant(i+1)); err != nil {
+					return err
+				}
+			}
+			return interruptedSweep(tx, servertest.Other, users[0], 100)
+		})
+		select {
+		case <-held: // no sweep of the first channel comes this far
+		case <-time.After(time.Minute):
+			t.Error("the sweep of the other channel waits")
+		}
+		gate.Open()
+		turn.End()
+		if err := d.completer().Complete(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		isBanned, err := d.Store.Read.Ban.Query().Where(ban.ChannelID(servertest.Other), ban.UserID(users[0])).Exist(t.Context())
+		if err != nil || !isBanned {
+			t.Errorf("the user is not banned in the other channel (%v)", err)
+		}
+	})
+}
+
+// interruptedSweep stores a sweep, whose server stopped before it banned a user.
+func interruptedSweep(tx *ent.Tx, channel, user uid.ID, dueAt instant.Instant) error {
+	ctx, id, batch := context.Background(), digest.Of(uid.New().String()), uid.New()
+	err := tx.BanBatch.Create().SetID(batch).SetChannelID(channel).SetModeratorID(channel).SetCreatedAt(1).SetBannedCount(0).
+		SetFirstSequence(1).SetLastSequence(0).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	err = tx.Sweep.Create().SetID(id).SetChannelID(channel).SetUserID(channel).SetModeratorID(channel).SetBatchID(batch).
+		SetExemptFollowAge(0).SetExemptSubscribers(true).SetExpiresAt(1).SetDueAt(dueAt).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return tx.SweepChunk.Create().SetID(uid.New()).SetSweepID(id).SetChannelID(channel).SetNumber(0).SetUserIds(user[:]).Exec(ctx)
 }
 
 // during runs a call, and an action once the call has come to a query that is held. It returns
