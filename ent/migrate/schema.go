@@ -202,6 +202,11 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{BanBatchesColumns[2]},
 			},
+			{
+				Name:    "banbatch_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{BanBatchesColumns[3]},
+			},
 		},
 	}
 	// CategoriesColumns holds the columns for the "categories" table.

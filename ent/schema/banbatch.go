@@ -26,11 +26,13 @@ func (BanBatch) Fields() []ent.Field {
 	}
 }
 
-// Indexes of BanBatch: the list of a channel's batches, and the erasure of a user.
+// Indexes of BanBatch: the list of a channel's batches, the erasure of a user, and the old
+// batches.
 func (BanBatch) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "created_at", "id"),
 		index.Fields("moderator_id"),
+		index.Fields("created_at"),
 	}
 }
 

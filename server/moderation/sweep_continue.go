@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/banbatch"
 	entsweep "github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/server/change"
@@ -189,23 +190,36 @@ func (w *SweepCompleter) postpone(ctx context.Context, id digest.SHA256) error {
 	})
 }
 
-// RemoveOld removes old sweeps with the users whom they were to ban. It reports whether
-// there may be more.
+// RemoveOld removes old sweeps with the users whom they were to ban, and with the batch of a
+// sweep that banned nobody: otherwise previews without a match could fill the database. It
+// reports whether there may be more.
 func (w *SweepCompleter) RemoveOld(ctx context.Context) (more bool, err error) {
 	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
 	if err != nil {
 		return false, err
 	}
-	old, err := w.Store.Read.Sweep.Query().Where(entsweep.RemoveAtLTE(now)).Limit(sweepsRemoved).IDs(ctx)
+	old, err := w.Store.Read.Sweep.Query().Where(entsweep.RemoveAtLTE(now)).Limit(sweepsRemoved).
+		Select(entsweep.FieldID, entsweep.FieldBatchID).All(ctx)
 	if err != nil || len(old) == 0 {
 		return false, err
 	}
+	var ids []digest.SHA256
+	var batches []uid.ID
+	for _, row := range old {
+		ids = append(ids, row.ID)
+		if row.BatchID != nil {
+			batches = append(batches, *row.BatchID)
+		}
+	}
 	err = w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		// A sweep whose time has come can no longer be committed.
-		if _, err := tx.SweepChunk.Delete().Where(sweepchunk.SweepIDIn(old...)).Exec(ctx); err != nil {
+		if _, err := tx.SweepChunk.Delete().Where(sweepchunk.SweepIDIn(ids...)).Exec(ctx); err != nil {
 			return err
 		}
-		_, err := tx.Sweep.Delete().Where(entsweep.IDIn(old...)).Exec(ctx)
+		if _, err := tx.Sweep.Delete().Where(entsweep.IDIn(ids...)).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := tx.BanBatch.Delete().Where(banbatch.IDIn(batches...), banbatch.BannedCount(0)).Exec(ctx)
 		return err
 	})
 	return err == nil && len(old) == sweepsRemoved, err

@@ -60,6 +60,9 @@ var Tables = []domain.Table{
 					AND NOT EXISTS (SELECT 1 FROM ban_batches x WHERE x.id = b.batch_id AND x.channel_id = b.channel_id)
 					AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = b.channel_id)`,
 		}},
+		Expire: func(env domain.Env) jobs.Job {
+			return (&BatchRemover{Store: env.Store, Keep: env.Retention["channel.ban"]}).Job()
+		},
 	},
 	{
 		Name: "sweeps", Channel: "channel_id", Impersonal: []string{"batch_id", "client_id", "phrase", "pattern", "reason"},
