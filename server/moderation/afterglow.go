@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/banbatch"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
@@ -34,6 +35,9 @@ const (
 	// others.
 	maxAfterglows        = 10_000
 	maxChannelAfterglows = 20
+	// maxAfterglowBatch is the size of a batch from which an afterglow bans nobody more: the
+	// undo of a batch is one transaction, which must end within a call.
+	maxAfterglowBatch = 50_000
 )
 
 // Afterglows refuses the posts that match a sweep that was committed recently, and bans
@@ -140,7 +144,8 @@ func exemptionsOf(row *ent.Sweep) conditions {
 	}
 }
 
-// Refuse returns USER_BANNED, and bans the sender, if an afterglow forbids a message.
+// Refuse returns USER_BANNED, and bans the sender, if an afterglow forbids a message. It bans
+// nobody more once the batch is full.
 func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message, admission chat.Admission) error {
 	index := a.index.Load()
 	if index == nil || len(*index) == 0 {
@@ -158,11 +163,11 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 		if isExempt {
 			continue
 		}
-		banned, err := a.join(ctx, g, m, admission)
+		refused, err := a.join(ctx, g, m, admission)
 		if err != nil {
 			return err
 		}
-		if banned {
+		if refused {
 			return apierr.New(moderatov1.Reason_REASON_USER_BANNED)
 		}
 	}
@@ -180,11 +185,12 @@ func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, of *conditio
 }
 
 // join bans the sender of a message as part of the sweep's batch, and reports whether the
-// sender is banned. A sender who is exempt is not.
-func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message, admission chat.Admission) (banned bool, err error) {
+// message is refused. It is not if the sender is exempt. If the batch is full, the message is
+// refused and the sender is not banned.
+func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message, admission chat.Admission) (refused bool, err error) {
 	plain := idempotency.WithoutKey(ctx) // the refused call stores no response
 	err = change.ApplyUnattended(plain, a.Store, m.ChannelID, func(ctx context.Context, c *change.Change) error {
-		banned = false
+		refused = false
 		if err := admission.In(ctx, c.Tx); err != nil {
 			return err
 		}
@@ -200,9 +206,12 @@ func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message, adm
 		if err != nil || isExempt {
 			return err
 		}
-		banned = true
+		refused = true
+		if isFull, err := c.Tx.BanBatch.Query().Where(banbatch.ID(*row.BatchID), banbatch.BannedCountGTE(maxAfterglowBatch)).Exist(ctx); err != nil || isFull {
+			return err
+		}
 		_, err = joinBatch(ctx, c, row, []uid.ID{m.UserID})
 		return err
 	})
-	return banned, err
+	return refused, err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/moderation"
@@ -59,6 +60,34 @@ func TestAfterglow(t *testing.T) {
 		if undone.GetCounts().GetUnbanned() != 3 || undone.GetResults()[1].GetUserId() != late.String() {
 			t.Errorf("the undo returns %v", undone)
 		}
+	})
+}
+
+// TestAfterglowOfFullBatchBansNobody posts when the batch of a sweep lacks one user, and when
+// it is full: the post is refused, and its sender is not banned.
+func TestAfterglowOfFullBatchBansNobody(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		users := servertest.AddUsers(t, d.Store, 2)
+		last, further := users[0], users[1]
+		d.raid(1, "free sub")
+		r := d.mustCommit(d.mustPreview().GetSweepToken(), glowing(60))
+		batch := uid.MustParse(r.GetBatchId())
+		d.write(func(tx *ent.Tx) error {
+			return tx.BanBatch.UpdateOneID(batch).SetBannedCount(moderation.MaxAfterglowBatch - 1).Exec(t.Context())
+		})
+		wantReason(t, d.post(last, "free sub"), "USER_BANNED")
+		before := len(d.events())
+		wantReason(t, d.post(further, "free sub"), "USER_BANNED")
+		if !d.standing(last).GetIsBanned() || d.standing(further).GetIsBanned() || len(d.events()) != before {
+			t.Errorf("the last user is banned: %t; a further one: %t, with %d events", d.standing(last).GetIsBanned(),
+				d.standing(further).GetIsBanned(), len(d.events())-before)
+		}
+		if n := d.Store.Read.BanBatch.GetX(t.Context(), batch).BannedCount; n != moderation.MaxAfterglowBatch {
+			t.Errorf("the batch has %d users", n)
+		}
+		d.Store.Clock.Freeze(start.Add(time.Minute))
+		wantReason(t, d.post(further, "free sub"), "OK")
 	})
 }
 

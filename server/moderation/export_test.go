@@ -8,6 +8,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
+// MaxAfterglowBatch is the size of a batch from which an afterglow bans nobody more.
+const MaxAfterglowBatch = maxAfterglowBatch
+
 // FindSweep finds the users who match the conditions of a sweep, within limits, and returns
 // their number.
 func FindSweep(ctx context.Context, s *store.Store, req *moderatov1.PreviewSweepRequest, rows, users int, limit time.Duration) (int, error) {
