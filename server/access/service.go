@@ -8,11 +8,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/application"
-	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/grant"
-	"github.com/moderato-live/moderato/ent/refreshtoken"
-	"github.com/moderato-live/moderato/ent/token"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -24,7 +20,6 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
-	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // maxLifetime bounds the lifetime of a token. A longer one is a mistake, or is meant
@@ -113,35 +108,6 @@ func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientReques
 		return nil, s.Store.Classify(err)
 	}
 	return &platformv1.GetClientResponse{Client: clientRecord(row)}, nil
-}
-
-// DeleteClient deletes a client with its tokens, grants and the webhooks that were created
-// through it.
-func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
-	f := validate.Of(req)
-	id := f.Identifier("clientId", req.GetClientId())
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	err := feed.WriteEnding(ctx, s.Store, isOwn(ctx, id), func(ctx context.Context, tx feed.Tx) error {
-		if _, err := tx.Application.Delete().Where(application.ID(id)).Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.Token.Delete().Where(token.ClientID(id)).Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.RefreshToken.Delete().Where(refreshtoken.ClientID(id)).Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.Authorization.Delete().Where(authorization.ClientID(id)).Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.Grant.Delete().Where(grant.ClientID(id)).Exec(ctx); err != nil {
-			return err
-		}
-		return webhooks.DeleteOfClient(ctx, tx.Tx, id)
-	})
-	return &platformv1.DeleteClientResponse{}, err
 }
 
 // PutGrant sets the scopes that a user grants to a client.

@@ -46,7 +46,27 @@ func mayDelete(ctx context.Context, w *ent.Webhook, standing hearing.Standing) e
 // DeleteOfClient marks the webhooks that were created through a client as deleted, whoever
 // created them, in the transaction that deletes the client.
 func DeleteOfClient(ctx context.Context, tx *ent.Tx, clientID string) error {
-	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID))).Exec(ctx)
+	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID), webhook.DisabledReasonNEQ(deleted))).Exec(ctx)
+}
+
+// DeleteSomeOfClient is DeleteOfClient for at most n webhooks.
+func DeleteSomeOfClient(ctx context.Context, tx *ent.Tx, clientID string, n int) error {
+	ids, err := ofClient(tx.Webhook, clientID).Limit(n).IDs(ctx)
+	if err != nil {
+		return err
+	}
+	return markedDeleted(tx.Webhook.Update().Where(webhook.IDIn(ids...))).Exec(ctx)
+}
+
+// HasMoreOfClient reports whether DeleteOfClient would mark more than n webhooks.
+func HasMoreOfClient(ctx context.Context, s *store.Store, clientID string, n int) (bool, error) {
+	ids, err := ofClient(s.Read.Webhook, clientID).Limit(n + 1).IDs(ctx)
+	return len(ids) > n, s.Classify(err)
+}
+
+// ofClient returns a query for the webhooks of a client that are not deleted.
+func ofClient(c *ent.WebhookClient, clientID string) *ent.WebhookQuery {
+	return c.Query().Where(webhook.ClientID(clientID), webhook.DisabledReasonNEQ(deleted))
 }
 
 // DeleteOfGrant marks the webhooks that a client created in the name of a user as deleted,
