@@ -91,7 +91,12 @@ func (o *observer) join(ctx context.Context, s *stream) (*state, error) {
 		o.leave(s)
 		return nil, o.store.Classify(err)
 	}
-	return s.present(), nil
+	present := s.present()
+	if present == nil { // the look ended all streams instead of telling them
+		o.leave(s)
+		return nil, errGap
+	}
+	return present, nil
 }
 
 func (o *observer) leave(s *stream) {
