@@ -145,7 +145,8 @@ func (c *Client) staleness() time.Duration {
 }
 
 // confirm says that a state is complete up to a time of the server; 0 if the server does
-// not say. An earlier state answers until the server does.
+// not say. An earlier state answers until the server does. The latest time counts, even if
+// an earlier one was later: the server's clock may have been set back.
 func (c *Client) confirm(s *state, asOf int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,10 +155,7 @@ func (c *Client) confirm(s *state, asOf int64) {
 		return
 	}
 	isFirst := c.latest == nil
-	if c.latest != s {
-		c.latest, c.asOf = s, 0
-	}
-	c.asOf = max(c.asOf, asOf)
+	c.latest, c.asOf = s, asOf
 	c.use()
 	if isFirst {
 		c.wake()

@@ -139,6 +139,36 @@ func TestClockFollowsDrift(t *testing.T) {
 	})
 }
 
+// TestServerClockIsSetBack has a server whose clock is set back by an hour, and which then
+// confirms nothing: the memory becomes stale as ever.
+func TestServerClockIsSetBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, f := start(t)
+		s := <-f.streams
+		s.snapshot("1", user1)
+		confirm := func(asOf int64) {
+			s.send(&platformv1.WatchStandingsResponse{ServerTime: serverTime() - time.Hour.Milliseconds(), AsOf: asOf})
+		}
+		for range 150 { // the estimate of the server's time follows within two windows
+			time.Sleep(time.Second)
+			confirm(serverTime() - time.Hour.Milliseconds())
+		}
+		want(t, c, "confirmed by the new clock", channel1, user1, Banned, FromMemory)
+		if got := c.Staleness(); got != 0 {
+			t.Errorf("the staleness is %s", got)
+		}
+		for range 10 {
+			time.Sleep(time.Second)
+			confirm(0)
+		}
+		synctest.Wait()
+		want(t, c, "not confirmed", channel1, user1, Unknown, FromPolicy)
+		if got := c.Staleness(); got != 10*time.Second {
+			t.Errorf("the staleness is %s", got)
+		}
+	})
+}
+
 // TestPolicies checks what is not known: before the snapshot, in another channel, and when
 // the memory is too old.
 func TestPolicies(t *testing.T) {
