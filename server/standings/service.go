@@ -175,7 +175,15 @@ func (s *Service) serve(ctx context.Context, st *stream, asked *subscription, fr
 	st.subscriber = s.subscribers.add(ctx, s.log, caller.ClientID, asked.name, st.channels, position)
 	defer s.subscribers.remove(st.subscriber)
 	go st.receive(ctx, receive)
-	if err := st.start(ctx, isResumed, asked.cursor != "", present); err != nil {
+	m := &platformv1.WatchStandingsResponse{
+		ServerTime: int64(present.present()),
+		Beginning:  &platformv1.StandingsBeginning{IsSnapshot: !isResumed, IsCursorExpired: asked.cursor != "" && !isResumed},
+	}
+	if err := st.deliver(ctx, m, present); err != nil {
+		return err
+	}
+	defer st.keepAlive(ctx)()
+	if err := st.start(ctx, isResumed, present); err != nil {
 		return err
 	}
 	return st.run(ctx)
@@ -202,17 +210,10 @@ func (s *stream) begin(ctx context.Context, from *place, present *state) (isResu
 // wanted returns which events to read while the stream catches up.
 func (s *stream) wanted() *watch.Selection { return s.events }
 
-// start tells how the stream begins, which channels do not exist and, unless it resumes,
-// the snapshot. The state of the chat server is complete when the barrier is passed.
-func (s *stream) start(ctx context.Context, isResumed, hadCursor bool, present *state) error {
-	m := &platformv1.WatchStandingsResponse{
-		ServerTime: int64(present.present()),
-		Beginning:  &platformv1.StandingsBeginning{IsSnapshot: !isResumed, IsCursorExpired: hadCursor && !isResumed},
-	}
+// start sends the snapshot, unless the stream resumes, and which channels do not exist. The
+// state of the chat server is complete when the barrier is passed.
+func (s *stream) start(ctx context.Context, isResumed bool, present *state) error {
 	s.barrier = &barrier{position: present.Last}
-	if err := s.deliver(ctx, m, present); err != nil {
-		return err
-	}
 	if !isResumed {
 		if err := s.sendSnapshot(ctx, present); err != nil {
 			return err

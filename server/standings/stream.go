@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"sync"
+	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/instant"
@@ -20,6 +21,9 @@ const (
 	// fewChannels is up to how many channels a stream that catches up reads the events of
 	// these channels alone, and not those of all.
 	fewChannels = 20
+	// maxSilence is how long a stream sends nothing. The contract promises a response every
+	// 2 s.
+	maxSilence = 1500 * time.Millisecond
 )
 
 // selection holds the channels of a stream.
@@ -108,6 +112,11 @@ type stream struct {
 	state   *state
 	notes   []note
 	missing map[uid.ID]bool // channels of the selection that do not exist
+
+	// sending is held while a response is sent.
+	sending sync.Mutex
+	sentAt  time.Time // when the latest response was sent
+	cursor  string    // the latest cursor
 
 	// The rest is for the goroutine of the stream.
 	rewrites   int64    // the deletions that were sent
@@ -289,9 +298,60 @@ func (s *stream) sendAt(ctx context.Context, m *platformv1.WatchStandingsRespons
 
 // deliver sends a message if the chat server may still receive it.
 func (s *stream) deliver(ctx context.Context, m *platformv1.WatchStandingsResponse, present *state) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	return s.deliverNext(ctx, m, present)
+}
+
+// deliverNext is deliver with sending held.
+func (s *stream) deliverNext(ctx context.Context, m *platformv1.WatchStandingsResponse, present *state) error {
 	if _, err := s.who.May(ctx, uid.ID{}, types[0]); err != nil {
 		return err
 	}
 	s.metrics.observeChanges(m.GetChanges(), present)
-	return s.send(m)
+	if m.GetCursor() != "" {
+		s.cursor = m.GetCursor()
+	}
+	err := s.send(m)
+	s.sentAt = time.Now()
+	return err
+}
+
+// keepAlive sends a response whenever the stream was silent for maxSilence, until stop is
+// called. Reading a page of a snapshot or of events may take longer than that, and so may
+// the events for which the barrier waits.
+func (s *stream) keepAlive(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for wait := maxSilence; ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(wait):
+			}
+			var err error
+			if wait, err = s.breakSilence(ctx); err != nil {
+				if ctx.Err() == nil { // an error after stop would hide why the stream ends
+					s.end(err)
+				}
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// breakSilence sends a response if the stream was silent for maxSilence. It returns when to
+// look again. The response confirms nothing.
+func (s *stream) breakSilence(ctx context.Context) (next time.Duration, err error) {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	if left := maxSilence - time.Since(s.sentAt); left > 0 {
+		return left, nil
+	}
+	present := s.present()
+	m := &platformv1.WatchStandingsResponse{ServerTime: int64(present.present()), Cursor: s.cursor}
+	return maxSilence, s.deliverNext(ctx, m, present)
 }

@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -170,6 +171,7 @@ type chatServer struct {
 	complete  int
 	early     int // cursors before the state was complete
 	changes   int
+	bare      int // responses with nothing but a time
 	largest   int // the most changes of a message
 	err       error
 	acks      bool // whether it acknowledges
@@ -235,6 +237,9 @@ func (w *chatServer) handle(m *platformv1.WatchStandingsResponse) {
 	}
 	if m.GetIsComplete() {
 		w.complete++
+	}
+	if proto.Equal(m, &platformv1.WatchStandingsResponse{ServerTime: m.GetServerTime()}) {
+		w.bare++
 	}
 	if m.GetCursor() == "" {
 		return

@@ -218,6 +218,34 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// TestBareResponses has a server that sends nothing but its time: before the state is
+// complete and afterwards. The stream goes on, and the memory becomes stale.
+func TestBareResponses(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, f := start(t)
+		s := <-f.streams
+		bare := func() {
+			for range 10 {
+				time.Sleep(2 * time.Second)
+				s.send(&platformv1.WatchStandingsResponse{})
+			}
+		}
+		s.send(&platformv1.WatchStandingsResponse{Beginning: &platformv1.StandingsBeginning{IsSnapshot: true}})
+		s.part(user1)
+		bare()
+		want(t, c, "not complete", channel1, user1, Unknown, FromPolicy)
+		s.send(&platformv1.WatchStandingsResponse{IsComplete: true, Cursor: "1", AsOf: serverTime()})
+		want(t, c, "complete", channel1, user1, Banned, FromMemory)
+		bare()
+		want(t, c, "stale", channel1, user1, Unknown, FromPolicy)
+		s.change("1")
+		want(t, c, "confirmed", channel1, user1, Banned, FromMemory)
+		if got := c.Stats(); len(f.streams) > 0 || got.LastError != nil || got.Snapshots != 1 {
+			t.Errorf("the stream does not go on: %+v", got)
+		}
+	})
+}
+
 // wantNext waits for a stream that begins after a time between two bounds.
 func (f *fakeServer) wantNext(t *testing.T, what string, since time.Time, atLeast, atMost time.Duration) {
 	t.Helper()

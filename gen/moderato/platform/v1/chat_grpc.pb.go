@@ -78,9 +78,9 @@ type ChatServiceClient interface {
 	// server's present, is muted while it has a mute that expires later than that, and owns
 	// the channel whose id is the user's. Nobody needs to hear of a ban or mute that lapses.
 	//
-	// A response without anything to apply follows at least every 2 s. Its `as_of` and
-	// `cursor` confirm that nothing is missing up to then. If no `as_of` arrives, the state
-	// is stale.
+	// A response follows at least every 2 s, even if there is nothing to apply. Its `as_of`
+	// and `cursor` confirm that nothing is missing up to then. A response without `as_of`
+	// confirms nothing: if no other arrives, the state is stale.
 	//
 	// Errors: CHANNEL_NOT_FOUND never, because a channel that does not exist is reported as
 	// STANDING_CHANGE_KIND_CHANNEL_DELETED; INVALID_ARGUMENT if the first request does not subscribe, if
@@ -193,9 +193,9 @@ type ChatServiceServer interface {
 	// server's present, is muted while it has a mute that expires later than that, and owns
 	// the channel whose id is the user's. Nobody needs to hear of a ban or mute that lapses.
 	//
-	// A response without anything to apply follows at least every 2 s. Its `as_of` and
-	// `cursor` confirm that nothing is missing up to then. If no `as_of` arrives, the state
-	// is stale.
+	// A response follows at least every 2 s, even if there is nothing to apply. Its `as_of`
+	// and `cursor` confirm that nothing is missing up to then. A response without `as_of`
+	// confirms nothing: if no other arrives, the state is stale.
 	//
 	// Errors: CHANNEL_NOT_FOUND never, because a channel that does not exist is reported as
 	// STANDING_CHANGE_KIND_CHANNEL_DELETED; INVALID_ARGUMENT if the first request does not subscribe, if
