@@ -52,6 +52,74 @@ func TestDeletionsFollowFailedLook(t *testing.T) {
 	})
 }
 
+// TestEventsAfterDeletionAreDropped bans a user, who is deleted before the event of the ban
+// has a position. A chat server that has heard of the deletion does not hear of the ban, and
+// hears of a ban of another user who gets the same id later.
+func TestEventsAfterDeletionAreDropped(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		gate := &storetest.Gate{}
+		config := servertest.Config(url)
+		config.DBLayer = gate.Layer()
+		here, there := servertest.Start(t, config), servertest.Start(t, config)
+		here.Load(t, servertest.World()...)
+		d := newDrive(t, here)
+		isErased := func(w *chatServer) {
+			t.Helper()
+			w.waitFor("the deletion", func() bool { return w.view.erased[servertest.Raider] })
+		}
+		streams := map[string]*chatServer{"open": watch(t, here, d.service, named(channels...), nil)}
+		away := watch(t, here, d.service, subscriber("chat-2"), nil)
+		streams["open"].settle(here)
+		away.settle(here)
+		gate.Fail(func(query string) (int, error) {
+			if after, err := withoutSequencer(query); err != nil {
+				return after, err
+			}
+			return withoutEraser(query)
+		})
+		d.ban(servertest.Owner, servertest.Raider, 0)
+		d.must(d.Directory.DeleteUser(d.service.Context(), &platformv1.DeleteUserRequest{UserId: servertest.Raider.String()}))
+		isErased(streams["open"])
+		isErased(away)
+		view, cursor := away.stop()
+		streams["resumed"] = watch(t, there, d.service, withCursor(subscriber("chat-2"), cursor), view)
+		streams["new"] = watch(t, here, d.service, subscriber("chat-3"), nil)
+		isErased(streams["new"])
+		gate.Fail(withoutEraser)
+		sequence(t, here.Store)
+		for what, w := range streams {
+			w.settle(here)
+			if b := w.view.bans[pair{servertest.Owner, servertest.Raider}]; b.since != 0 {
+				t.Errorf("%s: the chat server has the ban of a deleted user", what)
+			}
+		}
+		if streams["resumed"].beginning.GetIsSnapshot() {
+			t.Error("the stream does not resume")
+		}
+
+		gate.Fail(nil)
+		for _, s := range []*servertest.Server{here, there} {
+			s.Store.Clock.Advance(3 * time.Minute)
+		}
+		streams["open"].waitFor("the end of the erasure", func() bool { return here.Store.Read.Erasure.Query().CountX(t.Context()) == 0 })
+		d.must(d.Directory.PutUser(d.service.Context(), &platformv1.PutUserRequest{User: &platformv1.UserRecord{
+			Id: servertest.Raider.String(), Username: "another", DisplayName: "Another",
+		}}))
+		d.ban(servertest.Owner, servertest.Raider, 0)
+		for what, w := range streams {
+			w.waitFor(what+": the ban of another user", func() bool { return w.view.bans[pair{servertest.Owner, servertest.Raider}].since != 0 })
+		}
+	})
+}
+
+// withoutEraser fails the statements with which an eraser claims its work.
+func withoutEraser(query string) (int, error) {
+	if strings.HasPrefix(query, "UPDATE") && strings.Contains(query, "erasures") {
+		return 0, errors.New("a fault")
+	}
+	return 0, nil
+}
+
 // TestJoinEndsWithItsContext joins a stream while a look hangs.
 func TestJoinEndsWithItsContext(t *testing.T) {
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))

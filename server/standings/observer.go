@@ -67,6 +67,7 @@ type observer struct {
 	looking *semaphore.Weighted          // of one
 	last    *state                       // nil while there were no streams; used with looking held
 	told    map[deletion]instant.Instant // deletions that were told, with their times; used with looking held
+	erased  erased
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
@@ -131,13 +132,16 @@ func (o *observer) look(ctx context.Context) error {
 	}
 	deleted, err := o.deletions(ctx, next)
 	if errors.Is(err, errGap) {
-		o.last = next
+		o.last = nil
 		for _, s := range streams {
 			s.end(err)
 		}
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := o.updateErased(ctx, next.at, deleted); err != nil {
 		return err
 	}
 	existing, err := o.existing(ctx, streams)
@@ -237,17 +241,6 @@ func existingChannels(ctx context.Context, s *store.Store, ids []uid.ID) (map[ui
 		}
 	}
 	return existing, nil
-}
-
-// underErasure returns the users and channels that are being erased.
-func (o *observer) underErasure(ctx context.Context) (found []deletion, err error) {
-	err = store.QueryEach(ctx, o.store.Read, "SELECT id, is_user FROM erasures", nil, func(scan func(...any) error) error {
-		var d deletion
-		err := scan(&d.id, &d.isUser)
-		found = append(found, d)
-		return err
-	})
-	return found, o.store.Classify(err)
 }
 
 // barrier is a place in the order of events by which all events are delivered that were

@@ -2,6 +2,7 @@ package standings
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -130,7 +131,7 @@ func (s *stream) sendSnapshot(ctx context.Context, present *state) error {
 		}
 	}
 	s.metrics.snapshots.Observe(time.Since(began).Seconds())
-	return s.sendDeletions(ctx, deleted, present)
+	return s.sendDeletions(ctx, slices.Collect(maps.Keys(deleted)), present)
 }
 
 // sendDeletions sends deletions in messages that a gRPC client accepts by default.

@@ -222,7 +222,7 @@ func (s *stream) addEvents(ctx context.Context, m *platformv1.WatchStandingsResp
 			if s.barrier != nil {
 				s.barrier.pass(e.ChannelID, e.Message.GetMetadata().GetSequence())
 			}
-			if c := changeOf(e); c != nil {
+			if c := changeOf(e); c != nil && !s.observer.erased.has(e) {
 				m.Changes = append(m.Changes, c)
 			}
 		}
