@@ -118,7 +118,7 @@ func (s *Service) WatchStandings(requests grpc.BidiStreamingServer[platformv1.Wa
 	defer end(nil)
 	st := &stream{
 		Service: s, channels: asked.channels, events: asked.channels.events(), digest: asked.channels.digest(), send: requests.Send, end: end,
-		wake: store.NewSignal(), missing: map[uid.ID]bool{}, sentChecks: map[uid.ID]instant.Instant{},
+		wake: store.NewSignal(), missing: map[uid.ID]bool{}, sentMissing: map[uid.ID]bool{}, sentChecks: map[uid.ID]instant.Instant{},
 	}
 	err = s.serve(ctx, st, asked, from, requests.Recv)
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
@@ -193,59 +193,99 @@ func (s *Service) serve(ctx context.Context, st *stream, asked *subscription, fr
 // present.
 func (s *stream) begin(ctx context.Context, from *place, present *state) (isResumed bool, err error) {
 	if from != nil && from.Rewrites == present.Rewrites && from.Channels == s.digest {
-		s.from, err = s.Watching.Hub.Subscribe(ctx, &from.Position, s.wanted)
-		isResumed = err == nil
+		if isResumed, err = s.resume(ctx, from); err != nil {
+			return false, err
+		}
 	}
-	if s.from == nil && (err == nil || errors.Is(err, watch.ErrTrimmed)) {
-		s.from, err = s.Watching.Hub.Subscribe(ctx, &present.Last, s.wanted)
-	}
-	if err != nil {
-		return false, err
+	if !isResumed {
+		if s.from, err = s.Watching.Hub.Subscribe(ctx, &present.Last, s.wanted); err != nil {
+			return false, err
+		}
 	}
 	s.from.Also = s.wake
 	s.rewrites = present.Rewrites
 	return isResumed, nil
 }
 
+// resume subscribes to the events from a place, unless these are no longer kept or a channel
+// was created since, which no event reports.
+func (s *stream) resume(ctx context.Context, from *place) (isResumed bool, err error) {
+	missing, err := s.readMissing(ctx)
+	if err != nil || from.Missing != s.digestMissing(missing) {
+		return false, err
+	}
+	s.from, err = s.Watching.Hub.Subscribe(ctx, &from.Position, s.wanted)
+	if errors.Is(err, watch.ErrTrimmed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.addSentMissing(missing)
+	s.restoreChecks(from.Checks)
+	return true, nil
+}
+
 // wanted returns which events to read while the stream catches up.
 func (s *stream) wanted() *watch.Selection { return s.events }
 
-// start sends the snapshot, unless the stream resumes, and which channels do not exist. The
+// start sends the snapshot and which channels do not exist, unless the stream resumes. The
 // state of the chat server is complete when the barrier is passed.
 func (s *stream) start(ctx context.Context, isResumed bool, present *state) error {
 	s.barrier = &barrier{position: present.Last}
-	if !isResumed {
-		if err := s.sendSnapshot(ctx, present); err != nil {
-			return err
-		}
-		var err error
-		if s.barrier, err = s.observer.readBarrier(ctx, s.channels.has); err != nil {
-			return err
-		}
-	}
 	s.wake.Raise() // the state may be complete already
+	if isResumed {
+		return nil
+	}
+	if err := s.sendSnapshot(ctx, present); err != nil {
+		return err
+	}
+	var err error
+	if s.barrier, err = s.observer.readBarrier(ctx, s.channels.has); err != nil {
+		return err
+	}
 	return s.sendMissing(ctx, present)
 }
 
-// sendMissing tells which channels do not exist. From then on the observer looks for them.
+// sendMissing tells which channels do not exist.
 func (s *stream) sendMissing(ctx context.Context, present *state) error {
-	existing, err := existingChannels(ctx, s.Store, s.channels.ids)
-	if err != nil {
-		return s.Store.Classify(err)
+	missing, err := s.readMissing(ctx)
+	if err != nil || len(missing) == 0 {
+		return err
 	}
+	s.addSentMissing(missing)
 	m := &platformv1.WatchStandingsResponse{ServerTime: int64(present.present())}
-	s.mu.Lock()
-	for _, id := range s.channels.ids {
-		if !existing[id] {
-			s.missing[id] = true
-			m.Changes = append(m.Changes, ofChannel(channelDeleted, id))
-		}
-	}
-	s.mu.Unlock()
-	if len(m.GetChanges()) == 0 {
-		return nil
+	for _, id := range missing {
+		m.Changes = append(m.Changes, ofChannel(channelDeleted, id))
 	}
 	return s.deliver(ctx, m, present)
+}
+
+// readMissing returns the channels of the selection that do not exist, sorted.
+func (s *stream) readMissing(ctx context.Context) (missing []uid.ID, err error) {
+	existing, err := existingChannels(ctx, s.Store, s.channels.ids)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	for _, id := range s.channels.ids {
+		if !existing[id] {
+			missing = append(missing, id)
+		}
+	}
+	return missing, nil
+}
+
+// addSentMissing notes that the chat server knows which channels do not exist. From then on
+// the observer looks for them.
+func (s *stream) addSentMissing(missing []uid.ID) {
+	s.mu.Lock()
+	for _, id := range missing {
+		s.missing[id] = true
+	}
+	s.mu.Unlock()
+	for _, id := range missing {
+		s.setMissing(id, true)
+	}
 }
 
 // receive reads what the chat server acknowledges, until the stream ends.

@@ -79,6 +79,18 @@ func (d *drive) banAll(channelID uid.ID, users ...uid.ID) *moderatov1.BanUsersRe
 	return r
 }
 
+// sweep bans the raider of the owner's channel by a phrase, with an afterglow, and returns the
+// id of the batch.
+func (d *drive) sweep() (batchID string) {
+	d.t.Helper()
+	d.must(d.Chat.PostMessage(d.service.Context(), &platformv1.PostMessageRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Text: "free sub"}))
+	preview, err := d.Moderation.PreviewSweep(d.as(servertest.Owner), &moderatov1.PreviewSweepRequest{ChannelId: servertest.Owner.String(), Phrase: new("free sub"), WithinSeconds: new(int64(60))})
+	d.must(preview, err)
+	sweep, err := d.Moderation.CommitSweep(d.as(servertest.Owner), &moderatov1.CommitSweepRequest{ChannelId: servertest.Owner.String(), SweepToken: preview.GetSweepToken(), AfterglowSeconds: new(int64(60))})
+	d.must(sweep, err)
+	return sweep.GetBatchId()
+}
+
 // eachPair runs a test with two servers on one database of each kind.
 func eachPair(t *testing.T, test func(t *testing.T, here *drive, there *servertest.Server)) {
 	t.Helper()
@@ -313,11 +325,7 @@ func TestAfterglowIsTold(t *testing.T) {
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		w := watch(t, there, d.service, named(servertest.Owner), nil)
 		other := watch(t, there, d.service, &platformv1.StandingsSubscription{SubscriberName: "chat-2", ChannelIds: []string{servertest.Other.String()}}, nil)
-		d.must(d.Chat.PostMessage(d.service.Context(), &platformv1.PostMessageRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Text: "free sub"}))
-		preview, err := d.Moderation.PreviewSweep(d.as(servertest.Owner), &moderatov1.PreviewSweepRequest{ChannelId: servertest.Owner.String(), Phrase: new("free sub"), WithinSeconds: new(int64(60))})
-		d.must(preview, err)
-		sweep, err := d.Moderation.CommitSweep(d.as(servertest.Owner), &moderatov1.CommitSweepRequest{ChannelId: servertest.Owner.String(), SweepToken: preview.GetSweepToken(), AfterglowSeconds: new(int64(60))})
-		d.must(sweep, err)
+		batchID := d.sweep()
 		w.wantSame(d.Server, d.service, channels[:1], everyone)
 		other.settle(d.Server)
 		ends := d.Store.Read.Sweep.Query().OnlyX(t.Context()).AfterglowUntil
@@ -326,7 +334,7 @@ func TestAfterglowIsTold(t *testing.T) {
 		}
 		late := watch(t, d.Server, d.service, &platformv1.StandingsSubscription{SubscriberName: "chat-3", AllChannels: true}, nil)
 		late.waitFor("the afterglow", func() bool { return late.view.checks[servertest.Owner] != 0 })
-		d.must(d.Moderation.UndoBanBatch(d.as(servertest.Owner), &moderatov1.UndoBanBatchRequest{ChannelId: servertest.Owner.String(), BatchId: sweep.GetBatchId()}))
+		d.must(d.Moderation.UndoBanBatch(d.as(servertest.Owner), &moderatov1.UndoBanBatchRequest{ChannelId: servertest.Owner.String(), BatchId: batchID}))
 		w.waitFor("the end of the afterglow", func() bool { return w.view.checks[servertest.Owner] == 0 })
 		if len(other.view.checks) > 0 {
 			t.Error("a chat server hears of the afterglow of a channel that is not its own")

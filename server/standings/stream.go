@@ -2,8 +2,6 @@ package standings
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"slices"
 	"sync"
 	"time"
@@ -61,36 +59,13 @@ func (s *selection) events() *watch.Selection {
 	return &watch.Selection{Channels: s.ids, Types: types}
 }
 
-// joined returns the ids of the channels one after the other.
-func (s *selection) joined() []byte {
-	b := make([]byte, 0, len(s.ids)*len(uid.ID{}))
-	for _, id := range s.ids {
-		b = append(b, id[:]...)
-	}
-	return b
-}
-
 // digest identifies the channels in a cursor.
 func (s *selection) digest() string {
 	if s.isEverything() {
 		return "*"
 	}
-	sum := sha256.Sum256(s.joined())
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
+	return digestOf(s.ids)
 }
-
-// place is what a cursor of standings holds.
-type place struct {
-	// Position is the position up to which all events were sent.
-	Position int64 `json:"p"`
-	// Rewrites counts the deletions that were sent: see outbox.Positions.
-	Rewrites int64 `json:"r"`
-	// Channels is the digest of the channels of the stream.
-	Channels string `json:"c"`
-}
-
-// cursorList is the name to which cursors of standings are bound.
-const cursorList = "standings"
 
 // stream is an open stream.
 type stream struct {
@@ -122,7 +97,12 @@ type stream struct {
 	rewrites   int64    // the deletions that were sent
 	barrier    *barrier // nil once the state of the chat server is complete
 	sentChecks map[uid.ID]instant.Instant
-	confirmed  *state // the latest state that a message confirmed
+	// sentMissing are the channels of the selection that do not exist, as the chat server
+	// was told.
+	sentMissing map[uid.ID]bool
+	// placed is what cursors have of sentChecks and sentMissing; nil after they changed.
+	placed    *place
+	confirmed *state // the latest state that a message confirmed
 }
 
 // present returns what the stream was told last.
@@ -236,6 +216,7 @@ func (s *stream) addOthers(m *platformv1.WatchStandingsResponse) *state {
 	for _, n := range notes {
 		if n.isCreation {
 			m.Changes = append(m.Changes, ofChannel(channelCreated, n.id))
+			s.setMissing(n.id, false)
 		} else {
 			s.addDeletion(m, n.deletion)
 		}
@@ -260,7 +241,8 @@ func (s *stream) addDeletion(m *platformv1.WatchStandingsResponse, d deletion) {
 	}
 	if s.channels.has(d.id) {
 		m.Changes = append(m.Changes, ofChannel(channelDeleted, d.id))
-		delete(s.sentChecks, d.id)
+		s.setMissing(d.id, true)
+		s.setCheck(d.id, 0)
 		if s.barrier != nil {
 			delete(s.barrier.sequences, d.id)
 		}
@@ -271,9 +253,7 @@ func (s *stream) addCheck(m *platformv1.WatchStandingsResponse, id uid.ID, until
 	c := ofChannel(messageCheck, id)
 	c.ExpiresAt = int64(until)
 	m.Changes = append(m.Changes, c)
-	if s.sentChecks[id] = until; until == 0 {
-		delete(s.sentChecks, id)
-	}
+	s.setCheck(id, until)
 }
 
 // sendAt sends a message with the cursor of the present position, and confirms that nothing
@@ -284,7 +264,7 @@ func (s *stream) sendAt(ctx context.Context, m *platformv1.WatchStandingsRespons
 	if s.barrier == nil {
 		position := s.from.Position()
 		var err error
-		m.Cursor, err = s.Watching.Hub.Store.Cursors.Seal(ctx, cursorList, place{position, s.rewrites, s.digest})
+		m.Cursor, err = s.Watching.Hub.Store.Cursors.Seal(ctx, cursorList, s.place(position))
 		if err != nil {
 			return err
 		}

@@ -262,7 +262,7 @@ func create(ctx context.Context, tx *ent.Tx, row subscriber, until instant.Insta
 		return err
 	}
 	return tx.StandingSubscriber.Create().SetID(row.id).SetClientID(row.clientID).SetName(row.name).
-		SetHearsAll(row.channels.isEverything()).SetChannelIds(row.channels.joined()).
+		SetHearsAll(row.channels.isEverything()).SetChannelIds(joined(row.channels.ids)).
 		SetPosition(row.position).SetDelays(encodeDelays(row.delays)).SetExpiresAt(until).
 		Exec(ctx)
 }

@@ -213,6 +213,36 @@ func TestResumesAtServer(t *testing.T) {
 	}
 }
 
+// TestHearsOfChannelCreatedWhileAway stops the server of a client, which knows that a channel
+// does not exist, and creates the channel meanwhile.
+func TestHearsOfChannelCreatedWhileAway(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	here := servertest.Start(t, servertest.Config(url))
+	here.Load(t, servertest.World()...)
+	config := servertest.Config(url)
+	there := servertest.Start(t, config)
+	config.GRPCAddr = there.GRPCAddr
+	viewer := uuid.UUID(servertest.Viewer)
+	c := follow(t, there, standing.Options{Name: "chat-1", Channels: []uuid.UUID{channel, viewer}})
+	if got := c.Check(viewer, user); got.Verdict != standing.ChannelNotFound {
+		t.Errorf("before the channel exists: %s", got.Verdict)
+	}
+	there.Stop(t)
+	_, err := here.Directory.PutChannel(here.AsService(t).Context(), &platformv1.PutChannelRequest{
+		Channel: &platformv1.ChannelRecord{Id: viewer.String(), Title: "x"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servertest.Start(t, config)
+	for deadline := time.Now().Add(servertest.Slack); c.Check(viewer, user).Verdict != standing.Allowed; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after the channel was created: %s", c.Check(viewer, user).Verdict)
+		}
+	}
+}
+
 // TestRefusedToken has a client without a service token.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()

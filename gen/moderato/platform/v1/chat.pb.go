@@ -740,8 +740,8 @@ type StandingsSubscription struct {
 	AllChannels bool `protobuf:"varint,3,opt,name=all_channels,json=allChannels" json:"all_channels,omitempty"`
 	// Where to resume: the latest `cursor` whose response was applied, in the memory that
 	// still has the state. Empty for a snapshot. A cursor of other channels, one after which
-	// changes are no longer kept, or one from before the erasure of a user or channel leads
-	// to a snapshot as well.
+	// changes are no longer kept, or one from before a user or channel was erased or a
+	// channel of `channel_ids` was created leads to a snapshot as well.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
