@@ -2,10 +2,12 @@ package moderation_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -203,6 +205,32 @@ func TestLogRequiresOwnerOrModerator(t *testing.T) {
 		d.mustBan(servertest.Owner, servertest.Moderator)
 		if got := d.log(d.creds[servertest.Moderator], channelQuery()); got.Data.Code != "NOT_CHANNEL_MODERATOR" {
 			t.Errorf("a banned moderator: got %q", got.Data.Code)
+		}
+	})
+}
+
+// TestLogOfLapses has a mute and a timed ban lapse. Their entries name the moderator who applied
+// them, and no client.
+func TestLogOfLapses(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		d.mustMute(servertest.Moderator, servertest.Viewer)
+		d.banFor(servertest.Moderator, servertest.Raider, 60, "spam")
+		d.Store.Clock.Freeze(start.Add(time.Hour))
+		expirer := newExpirer(d)
+		if err := errors.Join(expirer.ExpireMutes(t.Context()), expirer.ExpireBans(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		for kind, user := range map[string]uid.ID{"channel.mute.expire": servertest.Viewer, "channel.unban": servertest.Raider} {
+			rows := d.log(d.creds[servertest.Owner], channelQuery("moderatorId", servertest.Moderator.String(), "type[]", kind)).Data.Rows
+			if len(rows) != 1 {
+				t.Errorf("%s has %d entries by the moderator, want 1", kind, len(rows))
+				continue
+			}
+			row := rows[0]
+			if row.Moderator == nil || row.Moderator.ID != servertest.Moderator.String() || row.User == nil || row.User.ID != user.String() || row.ClientID != "" {
+				t.Errorf("the entry is %+v, by %+v about %+v", row, row.Moderator, row.User)
+			}
 		}
 	})
 }

@@ -1210,13 +1210,13 @@ class LogEntry:
     """When it happened: UTC, milliseconds."""
 
     moderator: Optional[LogUser]
-    """The user who made the change; null if it has no actor, as when a mute expires."""
+    """The user who made the change, or who had applied the mute or ban that lapsed; null if there is no such user, as when a subscription lapses."""
 
     user: Optional[LogUser]
     """The user whom the change is about; null if it is about no user."""
 
     client_id: str
-    """The id of the client through which the change was made; empty if it has no actor."""
+    """The id of the client through which the change was made; empty if there was none, as when a mute, a ban or a subscription lapses."""
 
     request_id: str
     """The id of the request that made the change; empty if there was none."""

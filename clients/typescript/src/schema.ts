@@ -1950,11 +1950,11 @@ export interface components {
              * @description When it happened: UTC, milliseconds.
              */
             createdAt: string;
-            /** @description The user who made the change; null if it has no actor, as when a mute expires. */
+            /** @description The user who made the change, or who had applied the mute or ban that lapsed; null if there is no such user, as when a subscription lapses. */
             moderator: components["schemas"]["LogUser"] | null;
             /** @description The user whom the change is about; null if it is about no user. */
             user: components["schemas"]["LogUser"] | null;
-            /** @description The id of the client through which the change was made; empty if it has no actor. */
+            /** @description The id of the client through which the change was made; empty if there was none, as when a mute, a ban or a subscription lapses. */
             clientId: string;
             /** @description The id of the request that made the change; empty if there was none. */
             requestId: string;
@@ -3787,7 +3787,7 @@ export interface operations {
                 channelId: string;
                 /** @description Returns only entries about this user: a UUID in upper or lower case. An unknown user has no entries. */
                 userId?: string;
-                /** @description Returns only entries of changes by this user: a UUID in upper or lower case. An unknown user has no entries. */
+                /** @description Returns only entries of changes by this user, and of the lapses of mutes and bans that this user applied: a UUID in upper or lower case. An unknown user has no entries. */
                 moderatorId?: string;
                 /** @description Returns only entries of these types, such as `channel.ban`; at most 100. If empty, the log contains bans, mutes, deleted messages, roles and updates of the channel, without the events of its audience. */
                 "type[]"?: string[];

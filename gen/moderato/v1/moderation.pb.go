@@ -2656,8 +2656,8 @@ type ListLogRequest struct {
 	// Returns only entries about this user: a UUID in upper or lower case. An unknown
 	// user has no entries.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Returns only entries of changes by this user: a UUID in upper or lower case. An
-	// unknown user has no entries.
+	// Returns only entries of changes by this user, and of the lapses of mutes and bans that
+	// this user applied: a UUID in upper or lower case. An unknown user has no entries.
 	ModeratorId string `protobuf:"bytes,3,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
 	// Returns only entries of these types, such as `channel.ban`; at most 100. If empty,
 	// the log contains bans, mutes, deleted messages, roles and updates of the channel,
@@ -2819,11 +2819,13 @@ type LogEntry struct {
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
 	// When it happened: UTC, milliseconds.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// The user who made the change; null if it has no actor, as when a mute expires.
+	// The user who made the change, or who had applied the mute or ban that lapsed; null if
+	// there is no such user, as when a subscription lapses.
 	Moderator *LogUser `protobuf:"bytes,5,opt,name=moderator" json:"moderator,omitempty"`
 	// The user whom the change is about; null if it is about no user.
 	User *LogUser `protobuf:"bytes,6,opt,name=user" json:"user,omitempty"`
-	// The id of the client through which the change was made; empty if it has no actor.
+	// The id of the client through which the change was made; empty if there was none, as
+	// when a mute, a ban or a subscription lapses.
 	ClientId string `protobuf:"bytes,7,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
 	// The id of the request that made the change; empty if there was none.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
