@@ -1,12 +1,10 @@
 package textmatch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,20 +60,29 @@ func Pattern(pattern string) (Matcher, error) {
 	if utf8.RuneCountInString(pattern) > MaxLength {
 		return nil, ErrTooLong
 	}
-	plain, err := compile(pattern, lowered)
+	normal := norm.NFC.String(pattern)
+	if classesWidth(normal) > maxClassesWidth {
+		return nil, ErrTooComplex
+	}
+	parsed, err := syntax.Parse(normal, syntax.Perl|syntax.FoldCase)
 	if err != nil {
+		return nil, syntaxError(pattern, err)
+	}
+	if parts(parsed) > maxParts {
+		return nil, ErrTooComplex
+	}
+	plain, letters := write(parsed, plainWriter), write(parsed, lettersWriter)
+	m := &patternMatcher{}
+	if m.letters, err = compile(letters); err != nil {
 		return nil, err
 	}
-	letters, err := compile(pattern, lookAlike)
-	if err != nil {
-		return nil, err
+	if plain != letters {
+		if m.plain, err = compile(plain); err != nil {
+			return nil, err
+		}
 	}
-	if plain.MatchString("") || letters.MatchString("") {
+	if m.letters.MatchString("") || m.plain != nil && m.plain.MatchString("") {
 		return nil, ErrMatchesAll
-	}
-	m := &patternMatcher{letters: letters}
-	if plain.String() != letters.String() {
-		m.plain = plain
 	}
 	return m, nil
 }
@@ -97,18 +104,9 @@ func (m *patternMatcher) Match(text string) bool {
 	return !f.ascii && m.letters.Match(f.plain())
 }
 
-// compile compiles a pattern for a form of messages, to whose characters fold converts those
-// of the pattern.
-func compile(pattern string, fold func(*syntax.Regexp)) (*regexp.Regexp, error) {
-	parsed, err := syntax.Parse(norm.NFC.String(pattern), syntax.Perl|syntax.FoldCase)
-	if err != nil {
-		return nil, syntaxError(pattern, err)
-	}
-	walk(parsed, fold)
-	if parts(parsed) > maxParts {
-		return nil, ErrTooComplex
-	}
-	re, err := regexp.Compile(parsed.String())
+// compile compiles what write returned.
+func compile(written string) (*regexp.Regexp, error) {
+	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
 		return nil, ErrTooComplex
 	}
@@ -116,14 +114,11 @@ func compile(pattern string, fold func(*syntax.Regexp)) (*regexp.Regexp, error) 
 	if err != nil || len(program.Inst) > maxInstructions {
 		return nil, ErrTooComplex
 	}
-	return re, nil
-}
-
-func walk(re *syntax.Regexp, visit func(*syntax.Regexp)) {
-	for _, sub := range re.Sub {
-		walk(sub, visit)
+	re, err := regexp.Compile(written)
+	if err != nil {
+		return nil, ErrTooComplex
 	}
-	visit(re)
+	return re, nil
 }
 
 // parts returns the number of literals, classes and operators of an expression, after
@@ -137,107 +132,6 @@ func parts(re *syntax.Regexp) int {
 		n *= max(1, re.Min, re.Max)
 	}
 	return min(n+1, maxParts+1) // nested repetitions must not overflow
-}
-
-// lowered converts the literals and the classes of a pattern to the plain form.
-func lowered(re *syntax.Regexp) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		setLiteral(re, appendPlain)
-	case syntax.OpCharClass:
-		setClass(re, lowerImages(re.Rune))
-	}
-}
-
-// lookAlike converts the literals and the classes of a pattern to the letters form.
-func lookAlike(re *syntax.Regexp) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		setLiteral(re, func(dst, normal []byte) []byte {
-			dst, _ = appendLetters(dst, normal)
-			return dst
-		})
-	case syntax.OpCharClass:
-		setClass(re, append(lowerImages(re.Rune), lookAlikeImages(re.Rune)...))
-	}
-}
-
-// setLiteral folds the characters of a literal. Texts are folded too, so the literal needs
-// no folding while it is matched, which makes it faster to find.
-func setLiteral(re *syntax.Regexp, fold func(dst, normal []byte) []byte) {
-	var folded []byte
-	visible, _ := appendVisible(nil, string(re.Rune))
-	for i, word := range bytes.Split(norm.NFKC.Bytes(visible), []byte(" ")) {
-		if i > 0 {
-			folded = append(folded, ' ')
-		}
-		folded = append(folded, fold(nil, word)...)
-	}
-	re.Rune = bytes.Runes(folded)
-	re.Flags &^= syntax.FoldCase
-	if len(re.Rune) == 0 {
-		re.Op = syntax.OpEmptyMatch
-	}
-}
-
-// setClass adds to a class what its characters are in folded messages. A negated class
-// remains: what it excludes must not be added.
-func setClass(re *syntax.Regexp, images []rune) {
-	if n := len(re.Rune); n == 0 || re.Rune[n-1] == utf8.MaxRune || len(images) == 0 {
-		return
-	}
-	var class strings.Builder
-	class.WriteByte('[')
-	for i := 0; i < len(re.Rune); i += 2 {
-		fmt.Fprintf(&class, `\x{%x}-\x{%x}`, re.Rune[i], re.Rune[i+1])
-	}
-	for _, image := range images {
-		fmt.Fprintf(&class, `\x{%x}`, image)
-	}
-	class.WriteByte(']')
-	if whole, err := syntax.Parse(class.String(), syntax.Perl); err == nil {
-		*re = *whole
-	}
-}
-
-// lowerImages returns the small letters of the capital ASCII letters in a class, which a
-// part of a pattern that distinguishes case may have alone.
-func lowerImages(class []rune) []rune {
-	var images []rune
-	for r := 'A'; r <= 'Z'; r++ {
-		if small := r + 'a' - 'A'; contains(class, r) && !contains(class, small) {
-			images = append(images, small)
-		}
-	}
-	return images
-}
-
-// lookAlikeImages returns what the characters of a class are replaced with in messages,
-// where that is one character that the class does not have.
-func lookAlikeImages(class []rune) []rune {
-	var images []rune
-	for i := 0; i < len(class); i += 2 {
-		for r := max(class[i], utf8.RuneSelf); r <= min(class[i+1], lastReplaced); r++ {
-			to := replacement(r)
-			image, length := utf8.DecodeRuneInString(to)
-			if to != "" && length == len(to) && !contains(class, image) && !slices.Contains(images, image) {
-				images = append(images, image)
-			}
-		}
-	}
-	return images
-}
-
-// lastReplaced is the last character that may have a replacement.
-const lastReplaced = rune(len(pageOf)<<pageBits - 1)
-
-func contains(ranges []rune, r rune) bool {
-	for i := 0; i < len(ranges); i += 2 {
-		if ranges[i] <= r && r <= ranges[i+1] {
-			return true
-		}
-	}
-	return false
 }
 
 func syntaxError(pattern string, err error) error {
