@@ -14,13 +14,59 @@ const MaxAfterglowBatch = maxAfterglowBatch
 // FindSweep finds the users who match the conditions of a sweep, within limits, and returns
 // their number.
 func FindSweep(ctx context.Context, s *store.Store, req *moderatov1.PreviewSweepRequest, rows, users int, limit time.Duration) (int, error) {
+	return NewTurns(1).find(ctx, s, req, turnLength, sweepLimits{rows: rows, users: users, time: limit})
+}
+
+// MaxPreviews is how many previews take turns.
+const MaxPreviews = maxPreviews
+
+// Turns are those of previews.
+type Turns struct{ *Sweeps }
+
+// NewTurns returns Turns of which a number are taken at the same time.
+func NewTurns(slots int) Turns { return Turns{newSweeps(slots)} }
+
+// FindSweep finds the users who match the conditions of a sweep, and gives others a turn
+// after each message. It returns the number of the users.
+func (s Turns) FindSweep(ctx context.Context, db *store.Store, req *moderatov1.PreviewSweepRequest) (int, error) {
+	return s.find(ctx, db, req, 0, defaultSweepLimits)
+}
+
+func (s Turns) find(ctx context.Context, db *store.Store, req *moderatov1.PreviewSweepRequest, length time.Duration, limits sweepLimits) (int, error) {
 	q, err := parseConditions(req)
 	if err != nil {
 		return 0, err
 	}
-	found, err := findSweep(ctx, s, q, sweepLimits{rows: rows, users: users, time: limit})
+	turns, err := s.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer turns.end()
+	turns.length = length
+	if err := q.compile(); err != nil {
+		return 0, err
+	}
+	found, err := findSweep(ctx, db, q, turns, limits)
 	if err != nil {
 		return 0, err
 	}
 	return len(found.matched), nil
+}
+
+// Hold takes a turn until release is called.
+func (s Turns) Hold(ctx context.Context) (release func(), err error) {
+	slot, err := s.gate.Acquire(ctx)
+	return slot.Release, err
+}
+
+// Waiting returns how many wait for a turn.
+func (s Turns) Waiting() int { return s.gate.Waiting() }
+
+// Begin takes a turn as a preview, until end is called.
+func (s Turns) Begin(ctx context.Context) (end func(), err error) {
+	turns, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return turns.end, nil
 }

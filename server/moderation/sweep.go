@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/digest"
@@ -42,7 +44,7 @@ const (
 type conditions struct {
 	channelID         uid.ID
 	phrase, pattern   string
-	matcher           textmatch.Matcher // nil if there is neither a phrase nor a pattern
+	matcher           textmatch.Matcher // nil if there is neither a phrase nor a pattern; see compile
 	within            time.Duration
 	followedWithin    time.Duration
 	firstWithin       time.Duration // of the first message
@@ -92,10 +94,33 @@ func (q *conditions) parseText(f *validate.Fields, req *moderatov1.PreviewSweepR
 		}
 	case req.Pattern != nil:
 		q.pattern = req.GetPattern()
-		if q.matcher, err = textmatch.Pattern(q.pattern); err != nil {
+		if err := checkPattern(q.pattern); err != nil {
 			f.Add("pattern", err.Error())
 		}
 	}
+}
+
+// checkPattern checks what takes no time.
+func checkPattern(pattern string) error {
+	switch {
+	case pattern == "":
+		return textmatch.ErrMatchesAll
+	case utf8.RuneCountInString(pattern) > textmatch.MaxLength:
+		return textmatch.ErrTooLong
+	}
+	return nil
+}
+
+// compile compiles the pattern, if there is one. This takes more processor time than all else
+// in a request, so only those who may sweep the channel cause it, in their turns.
+func (q *conditions) compile() (err error) {
+	if q.pattern == "" {
+		return nil
+	}
+	if q.matcher, err = textmatch.Pattern(q.pattern); err != nil {
+		return apierr.Invalid(apierr.Violation{Field: "pattern", Description: err.Error()})
+	}
+	return nil
 }
 
 // PreviewSweep finds the users who match the conditions of a sweep, and stores them.
@@ -107,16 +132,19 @@ func (s *Service) PreviewSweep(ctx context.Context, req *moderatov1.PreviewSweep
 	if err := authz.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
 		return nil, err
 	}
-	slot, err := s.Sweeps.Acquire(ctx)
+	turns, err := s.Sweeps.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer slot.Release()
-	found, err := findSweep(ctx, s.Store, q, defaultSweepLimits)
+	defer turns.end()
+	if err := q.compile(); err != nil {
+		return nil, err
+	}
+	found, err := findSweep(ctx, s.Store, q, turns, defaultSweepLimits)
 	if err != nil {
 		return nil, err
 	}
-	slot.Release()
+	turns.end()
 	var result *moderatov1.PreviewSweepResponse
 	idempotency.Result(ctx, &result)
 	err = change.ApplyAlone(ctx, s.Store, q.channelID, func(ctx context.Context, c *change.Change) error {

@@ -22,7 +22,7 @@ type sweepLimits struct {
 	// users is the maximum number of users who match, so that one transaction can undo the
 	// sweep.
 	users int
-	// time is how long it may take.
+	// time is how long its turns may take.
 	time time.Duration
 }
 
@@ -55,6 +55,7 @@ type finder struct {
 	sweepLimits
 
 	store *store.Store
+	turns *turns
 	now   instant.Instant
 	// channelGeneration is the part of the generation of every visible message that the
 	// channel has.
@@ -65,13 +66,13 @@ type finder struct {
 
 var errTooLarge = apierr.New(moderatov1.Reason_REASON_SWEEP_TOO_LARGE)
 
-// findSweep finds the users who match the conditions of a sweep.
-func findSweep(ctx context.Context, s *store.Store, q *conditions, limits sweepLimits) (*found, error) {
-	bounded, cancel := context.WithTimeout(ctx, limits.time)
+// findSweep finds the users who match the conditions of a sweep, in turns.
+func findSweep(ctx context.Context, s *store.Store, q *conditions, t *turns, limits sweepLimits) (*found, error) {
+	bounded, cancel := t.limit(ctx, limits.time)
 	defer cancel()
-	f := &finder{conditions: q, sweepLimits: limits, store: s}
+	f := &finder{conditions: q, sweepLimits: limits, store: s, turns: t}
 	err := f.find(bounded)
-	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errTooLarge) {
 		return nil, errTooLarge
 	}
 	if err != nil {
@@ -97,6 +98,9 @@ func (f *finder) find(ctx context.Context) (err error) {
 		return err
 	}
 	for some := range slices.Chunk(f.candidates, readUsers) {
+		if err := f.turns.yield(ctx); err != nil {
+			return err
+		}
 		if err := f.judge(ctx, some); err != nil {
 			return err
 		}
@@ -120,7 +124,7 @@ func (f *finder) readMessages(ctx context.Context) error {
 			return errTooLarge
 		}
 		for _, m := range page {
-			if err := ctx.Err(); err != nil {
+			if err := f.turns.yield(ctx); err != nil {
 				return err
 			}
 			f.examine(known, m)
@@ -171,6 +175,9 @@ func (f *finder) readFollows(ctx context.Context) error {
 		}
 		if n < readRows {
 			return nil
+		}
+		if err := f.turns.yield(ctx); err != nil {
+			return err
 		}
 	}
 }
