@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,8 @@ const (
 	// maxAfterglowBatch is the size of a batch from which an afterglow bans nobody more: the
 	// undo of a batch is one transaction, which must end within a call.
 	maxAfterglowBatch = 50_000
+	// publishInterval is after how many compilations a refresh publishes the index.
+	publishInterval = 64
 )
 
 // Afterglows refuses the posts that match a sweep that was committed recently, and bans
@@ -48,11 +51,13 @@ type Afterglows struct {
 
 	index      atomic.Pointer[map[uid.ID][]*afterglow] // by channel
 	refreshing *semaphore.Weighted                     // of one
+	known      map[digest.SHA256]*afterglow            // used by the refresh
+	compile    func(*ent.Sweep) *afterglow             // newAfterglow
 }
 
 // NewAfterglows returns Afterglows. Their job must run.
 func NewAfterglows(s *store.Store) *Afterglows {
-	return &Afterglows{Store: s, refreshing: semaphore.NewWeighted(1)}
+	return &Afterglows{Store: s, refreshing: semaphore.NewWeighted(1), compile: newAfterglow}
 }
 
 // afterglow is the time after a sweep. The index may be out of date, so the sweep's row
@@ -62,6 +67,7 @@ type afterglow struct {
 
 	sweepID digest.SHA256
 	until   instant.Instant
+	err     error // why it cannot be used; nil if it can
 }
 
 // Job returns the job that refreshes the index.
@@ -70,6 +76,8 @@ func (a *Afterglows) Job() jobs.Job {
 }
 
 // Refresh reads the afterglows. It leaves out one that it cannot use, and returns an error.
+// It compiles each of them once. If its time ends before, it uses those that it has compiled,
+// and the next refresh goes on.
 func (a *Afterglows) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -81,28 +89,58 @@ func (a *Afterglows) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read afterglows: %w", err)
 	}
-	known := map[digest.SHA256]*afterglow{}
-	if before := a.index.Load(); before != nil {
-		for _, some := range *before {
-			for _, g := range some {
-				known[g.sweepID] = g
-			}
+	known := make(map[digest.SHA256]*afterglow, len(rows))
+	for _, row := range rows {
+		if g := a.known[row.ID]; g != nil {
+			known[row.ID] = g
 		}
 	}
+	a.known = known
+	a.publish(rows)
+	for i, row := range inTurns(rows, known) {
+		if err := ctx.Err(); err != nil {
+			a.publish(rows)
+			return fmt.Errorf("compile afterglows: %w", err)
+		}
+		known[row.ID] = a.compile(row)
+		if i%publishInterval == 0 {
+			a.publish(rows)
+		}
+	}
+	return a.publish(rows)
+}
+
+// inTurns returns the rows that are not known, the first of each channel before the second of
+// any, so that a channel with many patterns does not delay the others.
+func inTurns(rows []*ent.Sweep, known map[digest.SHA256]*afterglow) []*ent.Sweep {
+	var rounds [maxChannelAfterglows][]*ent.Sweep
+	of := map[uid.ID]int{}
+	for _, row := range rows {
+		if known[row.ID] == nil {
+			round := of[row.ChannelID]
+			rounds[round] = append(rounds[round], row)
+			of[row.ChannelID]++
+		}
+	}
+	return slices.Concat(rounds[:]...)
+}
+
+// publish makes an index of the rows that are known. It returns the errors of those that
+// cannot be used.
+func (a *Afterglows) publish(rows []*ent.Sweep) error {
+	var errs []error
 	index := make(map[uid.ID][]*afterglow, len(rows))
 	for _, row := range rows {
-		g := known[row.ID]
-		if g == nil {
-			var failed error
-			if g, failed = newAfterglow(row); failed != nil {
-				err = errors.Join(err, failed)
-				continue
-			}
+		switch g := a.known[row.ID]; {
+		case g == nil:
+		case g.err != nil:
+			errs = append(errs, g.err)
+		default:
+			index[row.ChannelID] = append(index[row.ChannelID], g)
 		}
-		index[row.ChannelID] = append(index[row.ChannelID], g)
 	}
 	a.index.Store(&index)
-	return err
+	return errors.Join(errs...)
 }
 
 // read returns the sweeps of the afterglows to handle.
@@ -122,7 +160,7 @@ func (a *Afterglows) read(ctx context.Context) (rows []*ent.Sweep, err error) {
 	return rows, err
 }
 
-func newAfterglow(row *ent.Sweep) (*afterglow, error) {
+func newAfterglow(row *ent.Sweep) *afterglow {
 	g := &afterglow{sweepID: row.ID, until: *row.AfterglowUntil, conditions: exemptionsOf(row)}
 	var err error
 	if row.Phrase != "" {
@@ -131,9 +169,9 @@ func newAfterglow(row *ent.Sweep) (*afterglow, error) {
 		g.matcher, err = textmatch.Pattern(row.Pattern)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("afterglow of channel %s: %w", row.ChannelID, err)
+		g.err = fmt.Errorf("afterglow of channel %s: %w", row.ChannelID, err)
 	}
-	return g, nil
+	return g
 }
 
 // exemptionsOf returns the exemptions of a sweep.

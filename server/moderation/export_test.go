@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // MaxAfterglowBatch is the size of a batch from which an afterglow bans nobody more.
@@ -70,3 +72,14 @@ func (s Turns) Begin(ctx context.Context) (end func(), err error) {
 	}
 	return turns.end, nil
 }
+
+// OnCompile has a function called before an afterglow is compiled.
+func (a *Afterglows) OnCompile(call func(*ent.Sweep)) {
+	a.compile = func(row *ent.Sweep) *afterglow {
+		call(row)
+		return newAfterglow(row)
+	}
+}
+
+// Of returns how many afterglows of a channel are in effect.
+func (a *Afterglows) Of(channelID uid.ID) int { return len((*a.index.Load())[channelID]) }
