@@ -171,7 +171,10 @@ func (w *SweepCompleter) completeOf(ctx context.Context, channelID uid.ID, ids [
 		case failed == nil:
 			completed++
 		case ctx.Err() != nil:
-			return completed, errors.Join(err, ctx.Err())
+			if err == nil { // an earlier failure is reported instead
+				err = ctx.Err()
+			}
+			return completed, err
 		default:
 			err = errors.Join(err, fmt.Errorf("complete a sweep of channel %s: %w", channelID, failed), w.postpone(ctx, id))
 		}
