@@ -44,6 +44,8 @@ func (s *Service) AgeLook(ctx context.Context, by time.Duration) error {
 		return err
 	}
 	defer s.observer.looking.Release(1)
-	s.observer.last.at = s.observer.last.at.Add(-by)
+	last := *s.observer.last // the streams have it
+	last.at = last.at.Add(-by)
+	s.observer.last = &last
 	return nil
 }
