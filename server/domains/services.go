@@ -49,7 +49,8 @@ type Options struct {
 
 // NewServices returns the Services over a database.
 func NewServices(s *store.Store, o Options) *Services {
-	afterglows := moderation.NewAfterglows(s)
+	sweeps := moderation.NewSweeps()
+	afterglows := moderation.NewAfterglows(s, sweeps)
 	all := &Services{
 		Access:     &access.Service{Store: s, Lifetimes: o.Lifetimes},
 		Activity:   &activity.Service{Store: s},
@@ -59,7 +60,7 @@ func NewServices(s *store.Store, o Options) *Services {
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists},
 		Livestream: &livestream.Service{Store: s},
-		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: moderation.NewSweeps(), Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait)},
+		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: sweeps, Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait)},
 	}
 	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
 	return all

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -41,6 +42,9 @@ const (
 	maxAfterglowBatch = 50_000
 	// publishInterval is after how many compilations a refresh publishes the index.
 	publishInterval = 64
+	// freeSteps is how many steps the matchers of a channel may take for one post without a
+	// turn, which is enough for the afterglows of an ordinary raid.
+	freeSteps = 250_000
 )
 
 // Afterglows refuses the posts that match a sweep that was committed recently, and bans
@@ -48,6 +52,8 @@ const (
 // costs nothing more.
 type Afterglows struct {
 	Store *store.Store
+	// Sweeps has the turns for posts that take long to match.
+	Sweeps *Sweeps
 
 	index      atomic.Pointer[map[uid.ID][]*afterglow] // by channel
 	refreshing *semaphore.Weighted                     // of one
@@ -56,8 +62,8 @@ type Afterglows struct {
 }
 
 // NewAfterglows returns Afterglows. Their job must run.
-func NewAfterglows(s *store.Store) *Afterglows {
-	return &Afterglows{Store: s, refreshing: semaphore.NewWeighted(1), compile: newAfterglow}
+func NewAfterglows(s *store.Store, sweeps *Sweeps) *Afterglows {
+	return &Afterglows{Store: s, Sweeps: sweeps, refreshing: semaphore.NewWeighted(1), compile: newAfterglow}
 }
 
 // afterglow is the time after a sweep. The index may be out of date, so the sweep's row
@@ -189,8 +195,21 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 	if index == nil || len(*index) == 0 {
 		return nil
 	}
-	for _, g := range (*index)[m.ChannelID] {
-		if st.Now >= g.until || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG || !g.matcher.Match(m.Text) {
+	glowing := (*index)[m.ChannelID]
+	if len(glowing) == 0 || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG {
+		return nil
+	}
+	length, steps := textmatch.FoldedLength(m.Text), 0
+	for _, g := range glowing {
+		if st.Now >= g.until {
+			continue
+		}
+		steps += length * g.matcher.Steps()
+		matches, err := a.match(ctx, g, m, steps <= freeSteps)
+		if err != nil {
+			return err
+		}
+		if !matches {
 			continue
 		}
 		// A sender who is exempt does not wait for the channel's lock.
@@ -210,6 +229,21 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 		}
 	}
 	return nil
+}
+
+// match reports whether a message matches, in a turn of the channel unless it is free. So
+// patterns that take long delay only the posts of their own channel, and previews.
+func (a *Afterglows) match(ctx context.Context, g *afterglow, m chat.Message, isFree bool) (bool, error) {
+	if !isFree {
+		of := fair.FromContext(ctx)
+		of.Owner = fair.Owner{User: m.ChannelID}
+		slot, err := a.Sweeps.gate.Acquire(fair.NewContext(ctx, of))
+		if err != nil {
+			return false, err
+		}
+		defer slot.Release()
+	}
+	return g.matcher.Match(m.Text), nil
 }
 
 // isExempt reports whether a user is exempt from a sweep, or does not exist.

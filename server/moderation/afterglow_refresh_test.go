@@ -57,7 +57,7 @@ func TestRefreshCompilesInTurns(t *testing.T) {
 	}
 	glow(t, s, servertest.Other, "(free", 30*time.Minute)
 	glow(t, s, servertest.Moderator, "free", 10*time.Minute)
-	a := newAfterglows(s)
+	a := moderation.NewAfterglows(s, moderation.NewSweeps())
 	ctx, cancel := context.WithCancel(t.Context())
 	var compiled []uid.ID
 	a.OnCompile(func(row *ent.Sweep) {
@@ -86,5 +86,3 @@ func TestRefreshCompilesInTurns(t *testing.T) {
 	check("the next one", a.Refresh(t.Context()), "does not compile", []uid.ID{servertest.Owner, servertest.Owner}, 3)
 	check("a further one", a.Refresh(t.Context()), "does not compile", nil, 3)
 }
-
-func newAfterglows(s *store.Store) *moderation.Afterglows { return moderation.NewAfterglows(s) }

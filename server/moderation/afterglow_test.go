@@ -214,7 +214,7 @@ func TestRefreshesOfAfterglowsEnd(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	defer gate.Open()
-	a := moderation.NewAfterglows(s)
+	a := moderation.NewAfterglows(s, moderation.NewSweeps())
 	held, first, second := gate.Shut("afterglow_until"), make(chan error, 1), make(chan error, 1)
 	go func() { first <- a.Refresh(context.Background()) }()
 	<-held

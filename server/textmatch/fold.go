@@ -31,6 +31,17 @@ func Fold(text string) string {
 	return string(merge(f.letters()))
 }
 
+// FoldedLength returns the length of a text in NFKC without invisible characters in bytes,
+// which is at most 11 times that of the text.
+func FoldedLength(text string) int {
+	f := newFolder(text)
+	defer folders.Put(f)
+	if f.ascii {
+		return len(text)
+	}
+	return len(f.normal)
+}
+
 // folder folds a text. Its buffers are kept, so that Match does not allocate.
 type folder struct {
 	text  string

@@ -73,13 +73,16 @@ func Pattern(pattern string) (Matcher, error) {
 	}
 	plain, letters := write(parsed, plainWriter), write(parsed, lettersWriter)
 	m := &patternMatcher{}
-	if m.letters, err = compile(letters); err != nil {
+	var steps int
+	if m.letters, steps, err = compile(letters); err != nil {
 		return nil, err
 	}
+	m.steps = 2 * steps
 	if plain != letters {
-		if m.plain, err = compile(plain); err != nil {
+		if m.plain, m.steps, err = compile(plain); err != nil {
 			return nil, err
 		}
+		m.steps += steps
 	}
 	if m.letters.MatchString("") || m.plain != nil && m.plain.MatchString("") {
 		return nil, ErrMatchesAll
@@ -90,7 +93,12 @@ func Pattern(pattern string) (Matcher, error) {
 type patternMatcher struct {
 	plain   *regexp.Regexp // nil if it is the same as letters
 	letters *regexp.Regexp
+	steps   int
 }
+
+// Steps is the number of the instructions of both forms: each may be taken for each
+// character.
+func (m *patternMatcher) Steps() int { return m.steps }
 
 func (m *patternMatcher) Match(text string) bool {
 	f := newFolder(text)
@@ -104,21 +112,21 @@ func (m *patternMatcher) Match(text string) bool {
 	return !f.ascii && m.letters.Match(f.plain())
 }
 
-// compile compiles what write returned.
-func compile(written string) (*regexp.Regexp, error) {
+// compile compiles what write returned. It also returns the number of instructions.
+func compile(written string) (*regexp.Regexp, int, error) {
 	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
-		return nil, ErrTooComplex
+		return nil, 0, ErrTooComplex
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil || len(program.Inst) > maxInstructions {
-		return nil, ErrTooComplex
+		return nil, 0, ErrTooComplex
 	}
 	re, err := regexp.Compile(written)
 	if err != nil {
-		return nil, ErrTooComplex
+		return nil, 0, ErrTooComplex
 	}
-	return re, nil
+	return re, len(program.Inst), nil
 }
 
 // parts returns the number of literals, classes and operators of an expression, after

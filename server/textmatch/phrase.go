@@ -66,6 +66,9 @@ func (m *phraseMatcher) Match(text string) bool {
 	return false
 }
 
+// Steps is that of one search.
+func (m *phraseMatcher) Steps() int { return 1 }
+
 func plainForm(text string) []byte {
 	f := newFolder(text)
 	defer folders.Put(f)

@@ -22,6 +22,9 @@ type Matcher interface {
 	// Match reports whether a message matches. Its time is linear in the length of the
 	// message.
 	Match(text string) bool
+	// Steps returns how many steps, of some nanoseconds each, Match takes at most for each
+	// byte of the FoldedLength of a message.
+	Steps() int
 }
 
 // MaxLength is the maximum length of a phrase and of a pattern in characters.
