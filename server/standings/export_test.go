@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -48,4 +49,12 @@ func (s *Service) AgeLook(ctx context.Context, by time.Duration) error {
 	last.at = last.at.Add(-by)
 	s.observer.last = &last
 	return nil
+}
+
+// IsDropped reports whether a change is not sent because of the one user or channel that is
+// being erased.
+func IsDropped(ctx context.Context, s *store.Store, e *outbox.Event) (bool, error) {
+	o := newObserver(s)
+	err := o.updateErased(ctx, time.Now(), nil)
+	return o.erased.has(e), err
 }

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/standings"
@@ -110,6 +113,40 @@ func TestEventsAfterDeletionAreDropped(t *testing.T) {
 			w.waitFor(what+": the ban of another user", func() bool { return w.view.bans[pair{servertest.Owner, servertest.Raider}].since != 0 })
 		}
 	})
+}
+
+// TestEventsOfErasedAreDropped has events of users and channels that are being erased, as a
+// server read them before.
+func TestEventsOfErasedAreDropped(t *testing.T) {
+	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
+	now := s.Clock.Local()
+	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		return tx.Erasure.CreateBulk(
+			tx.Erasure.Create().SetID(servertest.Raider).SetIsUser(true).SetRequestedAt(now).SetNextAt(now),
+			tx.Erasure.Create().SetID(servertest.Owner).SetIsUser(false).SetRequestedAt(now).SetNextAt(now),
+		).Exec(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		channelID, targetID uid.ID
+		at                  instant.Instant
+		want                bool
+	}{
+		"an erased user":                    {servertest.Other, servertest.Raider, now - 1, true},
+		"the channel of an erased user":     {servertest.Raider, servertest.Viewer, now - 1, true},
+		"a deleted channel":                 {servertest.Owner, servertest.Viewer, now - 1, true},
+		"a call that began before":          {servertest.Owner, servertest.Viewer, now.Add(time.Minute), true},
+		"the owner of a deleted channel":    {servertest.Other, servertest.Owner, now - 1, false},
+		"others":                            {servertest.Other, servertest.Viewer, now - 1, false},
+		"another user who got the id later": {servertest.Other, servertest.Raider, now.Add(2 * time.Minute), false},
+	} {
+		got, err := standings.IsDropped(t.Context(), s, &outbox.Event{ChannelID: c.channelID, TargetID: c.targetID, OccurredAt: c.at})
+		if got != c.want || err != nil {
+			t.Errorf("%s: got %t, %v", what, got, err)
+		}
+	}
 }
 
 // withoutEraser fails the statements with which an eraser claims its work.
