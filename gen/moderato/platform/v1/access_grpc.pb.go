@@ -50,7 +50,8 @@ type AccessServiceClient interface {
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*GetClientResponse, error)
 	// DeleteClient deletes a client, its tokens, the grants that users made to it, and the
 	// webhooks that were created through it.
-	// Deleting a client that does not exist changes nothing.
+	// Deleting a client that does not exist changes nothing. If a client has too many of them
+	// for one call, the call returns UNAVAILABLE, and a repeated call continues.
 	DeleteClient(ctx context.Context, in *DeleteClientRequest, opts ...grpc.CallOption) (*DeleteClientResponse, error)
 	// PutGrant sets the scopes that a user grants to a client. An empty list of scopes
 	// revokes the grant. Tokens that were issued earlier keep their scopes.
@@ -184,7 +185,8 @@ type AccessServiceServer interface {
 	GetClient(context.Context, *GetClientRequest) (*GetClientResponse, error)
 	// DeleteClient deletes a client, its tokens, the grants that users made to it, and the
 	// webhooks that were created through it.
-	// Deleting a client that does not exist changes nothing.
+	// Deleting a client that does not exist changes nothing. If a client has too many of them
+	// for one call, the call returns UNAVAILABLE, and a repeated call continues.
 	DeleteClient(context.Context, *DeleteClientRequest) (*DeleteClientResponse, error)
 	// PutGrant sets the scopes that a user grants to a client. An empty list of scopes
 	// revokes the grant. Tokens that were issued earlier keep their scopes.
