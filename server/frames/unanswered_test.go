@@ -35,9 +35,10 @@ func TestConnectionsThatEndWithoutResponseAreDelayed(t *testing.T) {
 	plain := insecure.NewCredentials()
 	attacker, other := net.IPv4(192, 0, 2, 1), net.IPv4(192, 0, 2, 2)
 	settings := written(func(f *http2.Framer) { _ = f.WriteSettings() })
-	response := append(settings, written(func(f *http2.Framer) {
+	response := written(func(f *http2.Framer) {
+		_ = f.WriteSettings()
 		_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, EndHeaders: true})
-	})...)
+	})
 	for _, c := range []struct {
 		name          string
 		credentials   credentials.TransportCredentials

@@ -1,10 +1,10 @@
 package livestream_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -15,9 +15,9 @@ func TestStreamInfoWhileCategoryIsDeleted(t *testing.T) {
 		if _, err := s.Store.DB().ExecContext(t.Context(), "UPDATE channels SET category_id = 987654 WHERE id = ?", servertest.Owner); err != nil {
 			t.Fatal(err)
 		}
-		r, err := moderatov1.NewChannelsServiceClient(s.Conn).GetStreamInfo(s.As(t, servertest.Owner).Context(), &moderatov1.GetStreamInfoRequest{})
-		if err != nil || r.GetCategory().GetId() != 0 || r.GetCategory().GetTitle() != directory.UncategorizedName {
-			t.Errorf("got %v (%v), want no category", r, err)
+		r, _ := s.CallREST(t, s.As(t, servertest.Owner), http.MethodGet, "/v1/channels/stream-info", servertest.Args{})
+		if want := `"category":{"id":0,"title":"Uncategorized"}`; r.Status != http.StatusOK || !strings.Contains(r.Body, want) {
+			t.Errorf("got %d %s, want %s", r.Status, r.Body, want)
 		}
 	})
 }

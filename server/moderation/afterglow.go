@@ -102,15 +102,15 @@ func (a *Afterglows) Refresh(ctx context.Context) error {
 		}
 	}
 	a.known = known
-	a.publish(rows)
+	_ = a.publish(rows) // the last one returns all errors
 	for i, row := range inTurns(rows, known) {
 		if err := ctx.Err(); err != nil {
-			a.publish(rows)
+			_ = a.publish(rows)
 			return fmt.Errorf("compile afterglows: %w", err)
 		}
 		known[row.ID] = a.compile(row)
 		if i%publishInterval == 0 {
-			a.publish(rows)
+			_ = a.publish(rows)
 		}
 	}
 	return a.publish(rows)
