@@ -275,3 +275,20 @@ func (l *load) wantOnly(codes ...string) {
 		}
 	}
 }
+
+// wantHardlyAnyFailed checks that of 100,000 responses at most one asks the client to repeat
+// the call, and that no other fails: in hours, a disk or a processor may pause for seconds.
+func (l *load) wantHardlyAnyFailed() {
+	l.t.Helper()
+	l.wantOnly("OVERLOADED", "UNAVAILABLE")
+	failed, all := 0, 0
+	for code, n := range l.count() {
+		all += n
+		if code != "OK" {
+			failed += n
+		}
+	}
+	if failed*100_000 > all {
+		l.t.Errorf("%d of %d calls failed", failed, all)
+	}
+}

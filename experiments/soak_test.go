@@ -23,7 +23,7 @@ func TestSoak(t *testing.T) {
 		memoryAfter, goroutinesAfter := s.sum("process_resident_memory_bytes"), s.sum("go_goroutines")
 		delayed, all := s.sequenced()
 		l.end()
-		l.wantOnly()
+		l.wantHardlyAnyFailed()
 		t.Logf("after %s and %s: memory of all servers %.0f and %.0f MiB, %v and %v goroutines; %v of %v events were sequenced later than 1 s",
 			lasts/5, lasts, memory/(1<<20), memoryAfter/(1<<20), goroutines, goroutinesAfter, delayed, all)
 		// A server's memory follows the load of the moment; a leak exceeds this in hours.
