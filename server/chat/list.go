@@ -77,9 +77,9 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
 		SELECT m.id, m.text, m.sent_at FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
-		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND NOT `+users.Erased("m.user_id")+` AND `+earlier+`
+		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND NOT `+users.Erased("?")+` AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC`+store.Limit(limit+1),
-		append([]any{userID, channelID, channelID, userID, channelID}, args...),
+		append([]any{userID, channelID, channelID, userID, channelID, userID}, args...),
 		func(scan func(...any) error) error {
 			m := Message{ChannelID: channelID, UserID: userID}
 			err := scan(&m.ID, &m.Text, &m.SentAt)
