@@ -84,12 +84,14 @@ func TestCursorOfManyAfterglows(t *testing.T) {
 		all := servertest.AddChannels(t, d.Store, 2*bound)
 		until := d.Store.Clock.Local().Add(time.Minute)
 		d.must(nil, d.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			var rows []*ent.SweepCreate
 			for i, id := range all {
-				rows = append(rows, tx.Sweep.Create().SetID(digest.Of(id.String())).SetChannelID(id).SetUserID(id).SetPhrase("free sub").
-					SetExemptFollowAge(0).SetExemptSubscribers(false).SetExpiresAt(until).SetAfterglowUntil(until.Add(time.Duration(i)*time.Second)))
+				err := tx.Sweep.Create().SetID(digest.Of(id.String())).SetChannelID(id).SetUserID(id).SetPhrase("free sub").
+					SetExemptFollowAge(0).SetExemptSubscribers(false).SetExpiresAt(until).SetAfterglowUntil(until.Add(time.Duration(i) * time.Second)).Exec(ctx)
+				if err != nil {
+					return err
+				}
 			}
-			return tx.Sweep.CreateBulk(rows...).Exec(ctx)
+			return nil
 		}))
 		w := watch(t, there, d.service, everything(), nil)
 		w.waitFor("the afterglows", func() bool { return len(w.view.checks) == len(all) && w.cursor != "" })
