@@ -110,7 +110,7 @@ func (s *Service) waitForSweep(ctx context.Context, r *commitRequest) {
 		defer cancel()
 	}
 	if r.afterglow > 0 && s.Afterglows != nil {
-		// If it fails, the next regular refresh finds the afterglow.
+		// If this refresh fails, the next regular one finds the afterglow.
 		_ = s.Afterglows.Refresh(ctx)
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.CommitWait)

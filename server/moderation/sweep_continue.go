@@ -135,11 +135,12 @@ type SweepCompleter struct {
 const (
 	// sweepsRemoved is how many old sweeps one transaction removes.
 	sweepsRemoved = 20
-	// beginTime is how long a run begins with sweeps of one channel. The rest is left to the
-	// next run, which waits for this one.
+	// beginTime is how long a run goes on to the next sweep of a channel. The next run
+	// completes the rest.
 	beginTime = time.Second
-	// completeTime bounds the work of a run for one channel. A sweep has up to 20
-	// transactions, and one that is cut off is due again only after continueAfter.
+	// completeTime bounds what a run does for one channel. It suffices for the up to 20
+	// transactions of a sweep: a sweep that is interrupted is due again only after
+	// continueAfter.
 	completeTime = 5 * time.Second
 )
 

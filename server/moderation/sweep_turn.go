@@ -34,7 +34,7 @@ func newSweeps(slots int) *Sweeps {
 	return &Sweeps{gate: fair.NewGate(slots), previews: semaphore.NewWeighted(maxPreviews)}
 }
 
-// turns are those of a preview. They are used by one goroutine.
+// turns are the turns of one preview. Only one goroutine may use them.
 type turns struct {
 	sweeps *Sweeps
 	slot   fair.Slot
@@ -46,7 +46,7 @@ type turns struct {
 	tooLate context.CancelCauseFunc
 }
 
-// begin waits for the first turn of a preview. The caller ends the turns.
+// begin waits for the first turn of a preview. The caller must end the turns.
 func (s *Sweeps) begin(ctx context.Context) (*turns, error) {
 	slot, err := s.gate.Acquire(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func (t *turns) end() {
 	}
 }
 
-// limit returns a context that ends with errTooLarge as its cause when the turns from now on
-// have taken a time. The time between them does not count. The caller cancels it.
+// limit returns a context that ends with the cause errTooLarge once the turns have taken d
+// from now on. The time between turns does not count. The caller must cancel the context.
 func (t *turns) limit(ctx context.Context, d time.Duration) (bounded context.Context, cancel func()) {
 	bounded, t.tooLate = context.WithCancelCause(ctx)
 	t.began, t.left = time.Now(), d

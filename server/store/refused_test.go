@@ -10,9 +10,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestRefusalOfBrokenTransactionIsRetried lets a change that joined refuse because of the
-// change before it, and breaks the connection when the refused change is undone. The first
-// change then never happens, so that the reason of the refusal is gone.
+// TestRefusalOfBrokenTransactionIsRetried has a change join a transaction and be refused
+// because of the change before it. The connection breaks while the refused change is undone.
+// So the first change never happens, and the reason of the refusal is gone.
 func TestRefusalOfBrokenTransactionIsRetried(t *testing.T) {
 	eachCrowd(t, func(c *crowd, cutter *storetest.Cutter) {
 		// The statements are the INSERT of the first change, the savepoint, the look-up of the
