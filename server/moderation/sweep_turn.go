@@ -3,9 +3,8 @@ package moderation
 import (
 	"context"
 	"runtime"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/moderato-live/moderato/server/fair"
 )
@@ -14,16 +13,21 @@ const (
 	// turnLength is how long a preview examines before that of the next caller has its
 	// turn. It bounds the wait of a short preview beside long ones.
 	turnLength = 100 * time.Millisecond
-	// maxPreviews is how many previews may take turns at the same time. Each keeps what it
-	// found, and a page of messages, in memory.
-	maxPreviews = 16
+	// maxPreviews is how many previews may take turns at the same time, and maxOwnPreviews how
+	// many of them may be of one owner. Each keeps what it found, and a page of messages, in
+	// memory.
+	maxPreviews    = 16
+	maxOwnPreviews = 4
 )
 
 // Sweeps shares processor time among those who try patterns on messages: their callers take
 // turns.
 type Sweeps struct {
-	gate     *fair.Gate
-	previews *semaphore.Weighted
+	gate *fair.Gate
+
+	mu       sync.Mutex
+	previews int // in progress
+	byOwner  map[fair.Owner]int
 }
 
 // NewSweeps returns Sweeps that leave at least half of the processors to other calls if
@@ -31,12 +35,35 @@ type Sweeps struct {
 func NewSweeps() *Sweeps { return newSweeps(max(1, min(2, runtime.GOMAXPROCS(0)/2))) }
 
 func newSweeps(slots int) *Sweeps {
-	return &Sweeps{gate: fair.NewGate(slots), previews: semaphore.NewWeighted(maxPreviews)}
+	return &Sweeps{gate: fair.NewGate(slots), byOwner: map[fair.Owner]int{}}
+}
+
+// add counts a preview, and reports whether there is room for it.
+func (s *Sweeps) add(owner fair.Owner) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.previews >= maxPreviews || s.byOwner[owner] >= maxOwnPreviews {
+		return false
+	}
+	s.previews++
+	s.byOwner[owner]++
+	return true
+}
+
+// remove ends the count of a preview.
+func (s *Sweeps) remove(owner fair.Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.previews--
+	if s.byOwner[owner]--; s.byOwner[owner] == 0 {
+		delete(s.byOwner, owner)
+	}
 }
 
 // turns are the turns of one preview. Only one goroutine may use them.
 type turns struct {
 	sweeps *Sweeps
+	owner  fair.Owner
 	slot   fair.Slot
 	length time.Duration
 	began  time.Time // the present turn
@@ -52,18 +79,19 @@ func (s *Sweeps) begin(ctx context.Context) (*turns, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.previews.TryAcquire(1) {
+	owner := fair.FromContext(ctx).Owner
+	if !s.add(owner) {
 		slot.Release()
 		return nil, &fair.OverloadedError{RetryAfter: time.Second}
 	}
-	return &turns{sweeps: s, slot: slot, length: turnLength, began: time.Now()}, nil
+	return &turns{sweeps: s, owner: owner, slot: slot, length: turnLength, began: time.Now()}, nil
 }
 
 // end ends the last turn. Further calls have no effect.
 func (t *turns) end() {
 	if t.sweeps != nil {
 		t.slot.Release()
-		t.sweeps.previews.Release(1)
+		t.sweeps.remove(t.owner)
 		t.sweeps = nil
 	}
 }

@@ -3,6 +3,7 @@ package moderation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -102,25 +103,36 @@ func TestPatternsAreCompiledInTurns(t *testing.T) {
 	}
 }
 
-// TestPreviewsInProgressAreBounded begins as many previews as may be in progress, and more.
+// TestPreviewsInProgressAreBounded begins as many previews as may be in progress, of one owner
+// and of all, and more.
 func TestPreviewsInProgressAreBounded(t *testing.T) {
 	turns := moderation.NewTurns(2 * moderation.MaxPreviews)
-	var ends []func()
-	for range moderation.MaxPreviews {
-		end, err := turns.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	begin := func(client string, count int) (ends []func()) {
+		t.Helper()
+		for range count {
+			end, err := turns.Begin(asOwner(t.Context(), client, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, end)
 		}
-		ends = append(ends, end)
+		return ends
 	}
-	var overloaded *fair.OverloadedError
-	for range moderation.MaxPreviews { // a preview that is refused keeps no turn
-		if _, err := turns.Begin(t.Context()); !errors.As(err, &overloaded) {
-			t.Errorf("got %v, want an OverloadedError", err)
+	wantNoRoom := func(client string) {
+		t.Helper()
+		var overloaded *fair.OverloadedError
+		for range moderation.MaxPreviews { // a preview that is refused keeps no turn
+			if _, err := turns.Begin(asOwner(t.Context(), client, 0)); !errors.As(err, &overloaded) {
+				t.Errorf("got %v, want an OverloadedError", err)
+			}
 		}
 	}
+	ends := begin("greedy", moderation.MaxOwnPreviews)
+	wantNoRoom("greedy")
+	for n := moderation.MaxOwnPreviews; n < moderation.MaxPreviews; n++ {
+		begin(fmt.Sprint("client ", n), 1)
+	}
+	wantNoRoom("another")
 	ends[0]()
-	if _, err := turns.Begin(t.Context()); err != nil {
-		t.Errorf("after one ended: %v", err)
-	}
+	begin("another", 1)
 }
