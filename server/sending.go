@@ -2,14 +2,11 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 
@@ -73,23 +70,6 @@ func (r *longResponse) Put(*[]byte) {
 func (r *longResponse) end() {
 	r.timer.Stop()
 	r.sent()
-}
-
-// codec is gRPC's codec with support for longResponse.
-type codec struct{ encoding.CodecV2 }
-
-// Marshal encodes a message.
-func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	long, isLong := v.(*longResponse)
-	if !isLong {
-		return c.CodecV2.Marshal(v)
-	}
-	text, err := proto.Marshal(long.message)
-	if err != nil {
-		long.Put(nil)
-		return nil, fmt.Errorf("encode a long list: %w", err)
-	}
-	return mem.BufferSlice{mem.NewBuffer(&text, long)}, nil
 }
 
 // trackingListener is a listener whose connections track the long responses that are

@@ -47,7 +47,7 @@ func (s *target) voter(t *testing.T) func(message []byte, options ...grpc.CallOp
 	}
 }
 
-// deepMessage sends messages with 100,000 levels, which protobuf limits to 10,000.
+// deepMessage sends messages with 100,000 levels, which the server limits to 100.
 func deepMessage(ctx context.Context, t *testing.T, s *target, begun func()) {
 	t.Helper()
 	deep, vote := deepAction(100_000), s.voter(t)
