@@ -53,11 +53,15 @@ func run(ctx context.Context, out, names string, check bool) error {
 	if err := removeEarlier(out); err != nil {
 		return err
 	}
-	if err := (build{out: out}).all(ctx, targets); err != nil {
+	first := build{out: out}
+	if first.commit, err = output(ctx, "git", "rev-parse", "HEAD"); err != nil {
+		return err
+	}
+	if err := first.all(ctx, targets); err != nil {
 		return err
 	}
 	if check {
-		return compare(ctx, out, targets)
+		return first.compare(ctx, targets)
 	}
 	return nil
 }
@@ -84,18 +88,18 @@ func parseTargets(names string) (targets []target, err error) {
 	return targets, nil
 }
 
-// compare builds the targets again, and compares the result with that of out.
-func compare(ctx context.Context, out string, targets []target) error {
+// compare builds the targets again, and compares the result with that of b.
+func (b build) compare(ctx context.Context, targets []target) error {
 	dir, err := os.MkdirTemp("", "moderato-release-again-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	again := build{out: filepath.Join(dir, "out"), env: []string{"GOCACHE=" + filepath.Join(dir, "cache")}}
+	again := build{commit: b.commit, out: filepath.Join(dir, "out"), env: []string{"GOCACHE=" + filepath.Join(dir, "cache")}}
 	if err := again.all(ctx, targets); err != nil {
 		return err
 	}
-	first, err := os.ReadFile(filepath.Join(out, checksums))
+	first, err := os.ReadFile(filepath.Join(b.out, checksums))
 	if err != nil {
 		return err
 	}
@@ -110,10 +114,10 @@ func compare(ctx context.Context, out string, targets []target) error {
 	return nil
 }
 
-// build is a build of the commit that is checked out.
+// build is a build of a commit.
 type build struct {
-	out string
-	env []string
+	commit, out string
+	env         []string
 	// source is a clone of the repository, which exists during the build. Go records the
 	// commit only in a clone, and not in a worktree.
 	source string
@@ -130,6 +134,9 @@ func (b build) all(ctx context.Context, targets []target) error {
 	}
 	defer func() { _ = os.RemoveAll(b.source) }()
 	if _, err := output(ctx, "git", "clone", "--quiet", ".", b.source); err != nil {
+		return err
+	}
+	if _, err := output(ctx, "git", "-C", b.source, "checkout", "--quiet", "--detach", b.commit); err != nil {
 		return err
 	}
 	var sums strings.Builder
