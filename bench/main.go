@@ -27,7 +27,7 @@ type bench struct {
 	only   *regexp.Regexp
 	rounds int
 	leg    time.Duration
-	// profiles is the directory for CPU profiles; empty: none are taken.
+	// profiles is the directory for CPU profiles of Moderato; empty: none are taken.
 	profiles string
 	// bufferPool is the size of MariaDB's buffer pool, in MiB.
 	bufferPool int
@@ -53,7 +53,7 @@ func main() {
 	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time, with 32 connections; half as long with others. Whole seconds")
 	flag.IntVar(&b.bufferPool, "buffer-pool", 1024, "MariaDB's buffer pool, in MiB")
 	flag.StringVar(&write, "write", "", "put the tables into this page, and the plots beside it")
-	flag.StringVar(&b.profiles, "profiles", "", "keep the CPU profile of the last measurement of Moderato in this directory")
+	flag.StringVar(&b.profiles, "profiles", "", "keep a CPU profile of each measurement of Moderato that takes 2 s or more in this directory")
 	flag.Parse()
 	b.only = regexp.MustCompile(only)
 	if err := b.runAndWrite(strings.Split(stores, ","), write); err != nil {

@@ -221,7 +221,7 @@ func get(ctx context.Context, url string, header map[string]string) ([]byte, err
 }
 
 // profile takes a CPU profile in the background, if profiles are wanted and d is 2 s
-// or more. Each profile replaces the one before it.
+// or more.
 func (s *server) profile(ctx context.Context, d time.Duration) <-chan error {
 	done := make(chan error, 1)
 	if s.profiles == "" || d < 2*time.Second {
@@ -231,7 +231,7 @@ func (s *server) profile(ctx context.Context, d time.Duration) <-chan error {
 	go func() {
 		profile, err := get(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.admin, int(d.Seconds())-1), nil)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(s.profiles, "cpu.pprof"), profile, 0o600)
+			err = os.WriteFile(filepath.Join(s.profiles, fmt.Sprintf("cpu-%d.pprof", time.Now().UnixMilli())), profile, 0o600)
 		}
 		done <- err
 	}()
