@@ -42,7 +42,7 @@ var decompressing = func() chan *bytes.Buffer {
 
 // restFactor is for how many times as long as it took to decompress a message that became too
 // large the next one waits, so that a flood of such messages takes a part of a processor.
-const restFactor = 10
+const restFactor = 20
 
 // Decompress returns a reader of the decompressed message.
 func (b boundedGzip) Decompress(r io.Reader) (io.Reader, error) {

@@ -23,6 +23,8 @@ type rawHTTP2 struct {
 	next   uint32        // the next stream
 	ended  chan struct{} // closed when the server has closed the connection
 	opened chan struct{} // closed when the server's settings have arrived
+
+	windows *windows
 }
 
 // dialHTTP2 connects, and reads what the server sends unless deaf is set.
@@ -32,7 +34,7 @@ func dialHTTP2(ctx context.Context, address string, deaf bool) (*rawHTTP2, error
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	c := &rawHTTP2{Conn: conn, framer: http2.NewFramer(conn, conn), next: 1, ended: make(chan struct{}), opened: make(chan struct{})}
+	c := &rawHTTP2{Conn: conn, framer: http2.NewFramer(conn, conn), next: 1, ended: make(chan struct{}), opened: make(chan struct{}), windows: newWindows()}
 	c.hpack = hpack.NewEncoder(&c.blocks)
 	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
 		return nil, err
@@ -57,12 +59,14 @@ func dialHTTP2(ctx context.Context, address string, deaf bool) (*rawHTTP2, error
 // read reads until the server closes the connection.
 func (c *rawHTTP2) read() {
 	defer close(c.ended)
+	defer c.windows.close()
 	isOpen := false
 	for {
 		frame, err := c.framer.ReadFrame()
 		if err != nil {
 			return
 		}
+		c.windows.receive(frame)
 		switch f := frame.(type) {
 		case *http2.SettingsFrame:
 			if !isOpen {
