@@ -19,11 +19,11 @@ func FindSweep(ctx context.Context, s *store.Store, req *moderatov1.PreviewSweep
 	return NewTurns(1).find(ctx, s, req, turnLength, sweepLimits{rows: rows, users: users, time: limit})
 }
 
-// MaxOwnPreviews is how many previews of one owner take turns.
-const MaxOwnPreviews = maxOwnPreviews
-
-// MaxPreviews is how many previews take turns.
-const MaxPreviews = maxPreviews
+// The limits of previews that take turns, in all and of one owner.
+const (
+	MaxPreviews    = maxPreviews
+	MaxOwnPreviews = maxOwnPreviews
+)
 
 // Turns are those of previews.
 type Turns struct{ *Sweeps }

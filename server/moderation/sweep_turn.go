@@ -3,7 +3,6 @@ package moderation
 import (
 	"context"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/moderato-live/moderato/server/fair"
@@ -14,7 +13,7 @@ const (
 	// turn. It bounds the wait of a short preview beside long ones.
 	turnLength = 100 * time.Millisecond
 	// maxPreviews is how many previews may take turns at the same time, and maxOwnPreviews how
-	// many of them may be of one owner. Each keeps what it found, and a page of messages, in
+	// many of them may belong to one owner. Each keeps what it found, and a page of messages, in
 	// memory.
 	maxPreviews    = 16
 	maxOwnPreviews = 4
@@ -23,11 +22,8 @@ const (
 // Sweeps shares processor time among those who try patterns on messages: their callers take
 // turns.
 type Sweeps struct {
-	gate *fair.Gate
-
-	mu       sync.Mutex
-	previews int // in progress
-	byOwner  map[fair.Owner]int
+	gate     *fair.Gate
+	previews *fair.Room
 }
 
 // NewSweeps returns Sweeps that leave at least half of the processors to other calls if
@@ -35,35 +31,13 @@ type Sweeps struct {
 func NewSweeps() *Sweeps { return newSweeps(max(1, min(2, runtime.GOMAXPROCS(0)/2))) }
 
 func newSweeps(slots int) *Sweeps {
-	return &Sweeps{gate: fair.NewGate(slots), byOwner: map[fair.Owner]int{}}
-}
-
-// add counts a preview, and reports whether there is room for it.
-func (s *Sweeps) add(owner fair.Owner) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.previews >= maxPreviews || s.byOwner[owner] >= maxOwnPreviews {
-		return false
-	}
-	s.previews++
-	s.byOwner[owner]++
-	return true
-}
-
-// remove ends the count of a preview.
-func (s *Sweeps) remove(owner fair.Owner) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.previews--
-	if s.byOwner[owner]--; s.byOwner[owner] == 0 {
-		delete(s.byOwner, owner)
-	}
+	return &Sweeps{gate: fair.NewGate(slots), previews: fair.NewRoom(maxPreviews, maxOwnPreviews)}
 }
 
 // turns are the turns of one preview. Only one goroutine may use them.
 type turns struct {
 	sweeps *Sweeps
-	owner  fair.Owner
+	leave  func() // the room of previews
 	slot   fair.Slot
 	length time.Duration
 	began  time.Time // the present turn
@@ -79,25 +53,23 @@ func (s *Sweeps) begin(ctx context.Context) (*turns, error) {
 	if err != nil {
 		return nil, err
 	}
-	owner := fair.FromContext(ctx).Owner
-	if !s.add(owner) {
+	leave, ok := s.previews.Enter(fair.FromContext(ctx).Owner)
+	if !ok {
 		slot.Release()
 		return nil, &fair.OverloadedError{RetryAfter: time.Second}
 	}
-	return &turns{sweeps: s, owner: owner, slot: slot, length: turnLength, began: time.Now()}, nil
+	return &turns{sweeps: s, leave: leave, slot: slot, length: turnLength, began: time.Now()}, nil
 }
 
 // end ends the last turn. Further calls have no effect.
 func (t *turns) end() {
-	if t.sweeps != nil {
-		t.slot.Release()
-		t.sweeps.remove(t.owner)
-		t.sweeps = nil
-	}
+	t.slot.Release()
+	t.leave()
 }
 
-// limit returns a context that ends with the cause errTooLarge once the turns have taken d
-// from now on. The time between turns does not count. The caller must cancel the context.
+// limit returns a context that is cancelled when the preview has used the time d of its turns,
+// with the cause errTooLarge. The time between turns does not count. The caller must cancel
+// the context.
 func (t *turns) limit(ctx context.Context, d time.Duration) (bounded context.Context, cancel func()) {
 	bounded, t.tooLate = context.WithCancelCause(ctx)
 	t.began, t.left = time.Now(), d

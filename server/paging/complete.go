@@ -87,11 +87,11 @@ func (s *Sending) Sent() { s.release() }
 // Lists holds the state that all complete lists share. Use NewLists to create one.
 type Lists struct {
 	max  int
-	long longLists
+	long *fair.Room
 }
 
 // NewLists returns Lists of at most max rows.
-func NewLists(max int) *Lists { return &Lists{max: max} }
+func NewLists(max int) *Lists { return &Lists{max: max, long: fair.NewRoom(maxLong, longPerOwner)} }
 
 // Complete is a list that is complete unless the caller asks for a page.
 type Complete[Row, Place any] struct {
@@ -162,7 +162,7 @@ func (l Complete[Row, Place]) all(ctx context.Context) ([]Row, error) {
 	if len(rows) <= chunkSize && len(rows) <= l.max {
 		return rows, nil
 	}
-	release, err := l.long.acquire(fair.FromContext(ctx).Owner)
+	release, err := l.acquireLong(fair.FromContext(ctx).Owner)
 	if err != nil {
 		return nil, err
 	}
