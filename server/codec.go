@@ -8,13 +8,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxMessageDepth is how deep the messages of a request may be nested. It is the limit of
-// protobuf in C++ and Java, and leaves room for the values of 16 levels that a contract allows,
-// each of which is up to three messages. The limit of protobuf in Go, 10,000 levels, lets
-// a caller that is not authenticated yet grow a stack by megabytes with each call.
+// maxMessageDepth is how deep the messages of a request may be nested. C++ and Java have the
+// same limit. An object with the 16 levels that the contract allows needs half of it. Go's own
+// limit of 10,000 would let a caller who is not authenticated yet grow the stack of each call
+// by megabytes.
 const maxMessageDepth = 100
 
-// codec is gRPC's codec with support for longResponse, and a limit of nested messages.
+// codec is gRPC's codec with support for longResponse, and with a lower limit of nesting.
 type codec struct{ encoding.CodecV2 }
 
 // Marshal encodes a message.
@@ -31,16 +31,16 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(&text, long)}, nil
 }
 
-// Unmarshal decodes a message of a client.
+// Unmarshal decodes a message.
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	message, isMessage := v.(proto.Message)
 	if !isMessage {
-		return fmt.Errorf("decode a message: %T is not a protobuf message", v)
+		return c.CodecV2.Unmarshal(data, v)
 	}
 	text := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer text.Free()
 	if err := (proto.UnmarshalOptions{RecursionLimit: maxMessageDepth}).Unmarshal(text.ReadOnlyData(), message); err != nil {
-		return fmt.Errorf("decode a message, which may have %d nested messages: %w", maxMessageDepth, err)
+		return fmt.Errorf("decode a message, which may be nested %d levels deep: %w", maxMessageDepth, err)
 	}
 	return nil
 }

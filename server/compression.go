@@ -40,8 +40,8 @@ var decompressing = func() chan *bytes.Buffer {
 	return buffers
 }()
 
-// restFactor is for how many times as long as it took to decompress a message that became too
-// large the next one waits, so that a flood of such messages takes a part of a processor.
+// After a message that became too large, the next one waits restFactor times as long as it took
+// to decompress that message. So a flood of such messages takes a small part of a processor.
 const restFactor = 20
 
 // Decompress returns a reader of the decompressed message.

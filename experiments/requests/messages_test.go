@@ -47,7 +47,7 @@ func (s *target) voter(t *testing.T) func(message []byte, options ...grpc.CallOp
 	}
 }
 
-// deepMessage sends messages with 100,000 levels, which the server limits to 100.
+// deepMessage sends messages with 100,000 levels. The server allows 100.
 func deepMessage(ctx context.Context, t *testing.T, s *target, begun func()) {
 	t.Helper()
 	deep := deepAction(100_000)

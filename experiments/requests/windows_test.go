@@ -14,17 +14,20 @@ const (
 	frameBytes = 16 << 10
 )
 
-// errCut says that the server closed the connection during a call.
+// errCut is the error of a call during which the server closed the connection.
 var errCut = errors.New("the server closed the connection")
 
-// windows are how many bytes a client may send, on the connection and in its latest call.
+// windows holds the flow control of a connection whose calls follow each other.
 type windows struct {
 	mu      sync.Mutex
 	changed sync.Cond
 
-	initial, connection, stream int
-	latest                      uint32
-	isAnswered, isClosed        bool
+	initial    int    // the window of a new stream
+	connection int    // how many bytes may be sent on the connection
+	stream     int    // how many bytes may be sent in the latest call
+	latest     uint32 // the stream of the latest call
+	isAnswered bool   // whether the latest call has ended
+	isClosed   bool   // whether the server has closed the connection
 }
 
 func newWindows() *windows {
@@ -40,7 +43,7 @@ func (w *windows) begin(stream uint32) {
 	w.latest, w.stream, w.isAnswered = stream, w.initial, false
 }
 
-// receive notes what a frame of the server says about the windows and the call.
+// receive updates the windows and the state of the latest call from a frame of the server.
 func (w *windows) receive(frame http2.Frame) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +68,7 @@ func (w *windows) receive(frame http2.Frame) {
 	}
 }
 
-// close notes that the server has closed the connection.
+// close ends all waiting, because the server has closed the connection.
 func (w *windows) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,8 +76,8 @@ func (w *windows) close() {
 	w.changed.Broadcast()
 }
 
-// take waits until the client may send a part of n bytes, and returns its size; 0 if the
-// server has answered before.
+// take waits until the client may send some of n bytes, and returns how many. It returns 0 if
+// the server has answered already.
 func (w *windows) take(n int) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +109,7 @@ func (w *windows) answered() error {
 	return nil
 }
 
-// call makes a call with a message, and waits for the answer.
+// call opens a stream, sends a message as the windows allow, and waits until the call ends.
 func (c *rawHTTP2) call(block, message []byte) error {
 	c.windows.begin(c.next)
 	stream, err := c.open(block, true)

@@ -135,8 +135,8 @@ type SweepCompleter struct {
 const (
 	// sweepsRemoved is how many old sweeps one transaction removes.
 	sweepsRemoved = 20
-	// beginTime is how long a run goes on to the next sweep of a channel. The next run
-	// completes the rest.
+	// beginTime is how long a run begins with further sweeps of a channel. The next run
+	// completes the others.
 	beginTime = time.Second
 	// completeTime bounds what a run does for one channel. It suffices for the up to 20
 	// transactions of a sweep: a sweep that is interrupted is due again only after

@@ -298,8 +298,8 @@ func (s *stream) deliverNext(ctx context.Context, m *platformv1.WatchStandingsRe
 }
 
 // keepAlive sends a response whenever the stream has been silent for maxSilence, until stop is
-// called. To read a page of a snapshot or of events may take longer than that, and so may the
-// wait for the events before the barrier.
+// called. Reading a page of a snapshot or of events can take longer than that, and so can
+// waiting for the events before the barrier.
 func (s *stream) keepAlive(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
