@@ -199,7 +199,9 @@ image-check: ## Build the image of deploy/Dockerfile with buildah, without a reg
 	tools/check-image
 
 .PHONY: deploy-check
-deploy-check: manifests ## The same, and check deploy/ with Prometheus: its rules, their tests, and each query against a server.
+deploy-check: manifests ## The same, and check deploy/ with Prometheus (its rules, their tests, each query against a server) and with systemd (the exposure of the unit).
+	command -v systemd-analyze >/dev/null || apt-get install -y -qq systemd
+	systemd-analyze security --offline=true --no-pager --threshold=12 deploy/systemd/moderato.service >/dev/null
 	mkdir -p bin/prometheus
 	[ -x bin/prometheus/usr/bin/promtool ] || (cd bin/prometheus && apt-get download -qq prometheus && dpkg -x prometheus_*.deb .)
 	PATH="$(CURDIR)/bin/prometheus/usr/bin:$$PATH" MODERATO_TEST_MYSQL=none go test -count=1 -timeout 5m -v ./deploy
