@@ -46,6 +46,7 @@ type Change struct {
 	Pending
 
 	isAlone     bool // the change shares its transaction with none
+	isAmong     bool // the change may share its transaction with changes of other channels
 	operationID uid.ID
 	requestID   string
 	traceparent string
@@ -77,7 +78,7 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 // earlier changes of the transaction deferred may wait until the end, unless it concerns the
 // user or the caller.
 func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID}, subject{key: about, more: more, isAll: true}, withUser(body))
+	return authorized(ctx, s, Change{ChannelID: channelID, isAmong: true}, subject{key: about, more: more, isAll: true}, withUser(body))
 }
 
 func withUser(body func(context.Context, *Change, *ent.User) error) func(context.Context, *Change, *users.Joined) error {
@@ -108,7 +109,7 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 		var err error
 		var found users.Joined
 		if !about.isAll || c.hasDeferred(about.key) || c.hasDeferred(users.Key{ID: c.ActorID}) {
-			if err := c.flush(ctx); err != nil {
+			if err := flush(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -152,8 +153,11 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
 	start.traceparent = s.Tracer().Kept(ctx)
 	acquire, write := s.ChangeQueues.AcquireOrJoin, s.WriteShared
-	if start.isAlone {
+	switch {
+	case start.isAlone:
 		acquire, write = s.ChangeQueues.AcquireLong, s.WriteAlone
+	case start.isAmong:
+		write = s.WriteAmongChannels
 	}
 	turn, err := acquire(ctx, start.ChannelID)
 	if err != nil {
@@ -166,7 +170,7 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 		if err := c.lock(ctx, attempt); err != nil {
 			return err
 		}
-		c.store = s
+		c.store, c.channelID = s, c.ChannelID
 		before = min(before, c.sequence)
 		if attempt.Unknown {
 			// An earlier attempt held the lock that this attempt holds now. If that
@@ -214,7 +218,7 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 	}
 	c.sequence++
 	e := event{
-		id: uid.New(), sequence: c.sequence, kind: kind, operationID: c.operationID,
+		id: uid.New(), channelID: c.ChannelID, sequence: c.sequence, kind: kind, operationID: c.operationID,
 		clientID: c.ClientID, requestID: c.requestID, traceparent: c.traceparent,
 		occurredAt: c.Now, payload: string(jsonapi.Marshal(payload)),
 	}

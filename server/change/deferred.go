@@ -14,9 +14,16 @@ type Deferred interface {
 	// Concerns reports whether what is deferred concerns a user. The key has an id or a
 	// username.
 	Concerns(key users.Key) bool
-	// WriteAll writes what the changes of a transaction deferred, in the order of the changes.
-	// No two of them concern the same user. The times of c and its caller have no meaning.
-	WriteAll(ctx context.Context, c *Change, all []Deferred) error
+	// WriteAll writes what the changes of a transaction deferred, in the order of the changes
+	// of each channel. No two of them concern the same user in a channel.
+	WriteAll(ctx context.Context, all []Due) error
+}
+
+// Due is a deferred write that is to be made now.
+type Due struct {
+	Deferred
+	// Change is a change of the channel. Its times and its caller have no meaning.
+	Change *Change
 }
 
 // Defer defers a write about the user of the change, which ApplyToOne must make. On an
@@ -25,7 +32,7 @@ type Deferred interface {
 func (c *Change) Defer(ctx context.Context, d Deferred) error {
 	c.deferred = append(c.deferred, d)
 	if c.Store.SharesAmongChannels() {
-		return c.flush(ctx)
+		return flush(ctx, c)
 	}
 	return nil
 }
@@ -34,12 +41,17 @@ func (c *Change) hasDeferred(key users.Key) bool {
 	return slices.ContainsFunc(c.deferred, func(d Deferred) bool { return d.Concerns(key) })
 }
 
-// flush writes what was deferred.
-func (c *Change) flush(ctx context.Context) error {
-	all := c.deferred
+// flush writes what the changes of some channels deferred.
+func flush(ctx context.Context, changes ...*Change) error {
+	var all []Due
+	for _, c := range changes {
+		for _, d := range c.deferred {
+			all = append(all, Due{d, c})
+		}
+		c.deferred = nil
+	}
 	if len(all) == 0 {
 		return nil
 	}
-	c.deferred = nil
-	return all[0].WriteAll(ctx, c, all)
+	return all[0].WriteAll(ctx, all)
 }

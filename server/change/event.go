@@ -15,6 +15,7 @@ import (
 // event is an event that a change will write.
 type event struct {
 	id                  uid.ID
+	channelID           uid.ID
 	sequence            int64
 	kind                eventtype.Type
 	operationID         uid.ID
@@ -35,9 +36,9 @@ var eventColumns = []string{
 	entevent.FieldOccurredAt, entevent.FieldPayload, entevent.FieldEvidence,
 }
 
-// insertEvents writes events of a channel in one statement. It does not use ent, whose bulk
+// insertEvents writes events in one statement. It does not use ent, whose bulk
 // insert takes as much time as the database.
-func insertEvents(ctx context.Context, tx *ent.Tx, channelID uid.ID, events []event) error {
+func insertEvents(ctx context.Context, tx *ent.Tx, events []event) error {
 	columns := eventColumns
 	isTraced := slices.ContainsFunc(events, func(e event) bool { return e.traceparent != "" })
 	if isTraced {
@@ -48,7 +49,7 @@ func insertEvents(ctx context.Context, tx *ent.Tx, channelID uid.ID, events []ev
 		strings.TrimSuffix(strings.Repeat(row, len(events)), ",")
 	args := make([]any, 0, len(columns)*len(events))
 	for _, e := range events {
-		args = append(args, e.id, channelID, e.sequence, string(e.kind), e.operationID,
+		args = append(args, e.id, e.channelID, e.sequence, string(e.kind), e.operationID,
 			e.actorID, e.targetID, e.clientID, e.requestID,
 			e.occurredAt, e.payload, e.evidence)
 		if isTraced {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
@@ -28,6 +29,7 @@ type Pending struct {
 	hasActivity  bool // activityNumber has changed
 	events       []event
 	store        *store.Store
+	channelID    uid.ID
 	deferred     []Deferred
 }
 
@@ -37,11 +39,13 @@ func (c *Change) lock(ctx context.Context, attempt store.Attempt) error {
 		c.Pending = *left
 		return nil
 	}
-	found, err := Lock(ctx, c.Store, c.Tx, c.ChannelID)
-	if row := found[c.ChannelID]; row != nil {
-		c.Locked, c.exists = *row, true
-	}
-	return err
+	return attempt.Common.Lock(c.Store.Dialect, func(end string) (bool, error) {
+		found, err := lock(ctx, c.Tx, end, c.ChannelID)
+		if row := found[c.ChannelID]; row != nil {
+			c.Locked, c.exists = *row, true
+		}
+		return c.exists, err
+	})
 }
 
 // CountFollowers adds to the counters of the channel's followers, and of those who followed
@@ -63,31 +67,64 @@ func (p *Pending) NextActivity() int64 {
 }
 
 // Finish implements store.Finisher.
-func (p *Pending) Finish(ctx context.Context, tx *ent.Tx, key any) error {
-	c := Change{Tx: tx, Store: p.store, ChannelID: key.(uid.ID), Pending: *p}
-	if err := c.flush(ctx); err != nil {
+func (p *Pending) Finish(ctx context.Context, tx *ent.Tx, all []store.Finisher) error {
+	changes := make([]*Change, len(all))
+	for i, f := range all {
+		left := f.(*Pending)
+		changes[i] = &Change{Tx: tx, Store: left.store, ChannelID: left.channelID, Pending: *left}
+	}
+	if err := flush(ctx, changes...); err != nil {
 		return fmt.Errorf("write what was deferred: %w", err)
 	}
-	for some := range slices.Chunk(p.events, eventsPerStatement) {
-		if err := insertEvents(ctx, tx, key.(uid.ID), some); err != nil {
+	var events []event
+	for _, c := range changes {
+		events = append(events, c.events...)
+	}
+	for some := range slices.Chunk(events, eventsPerStatement) {
+		if err := insertEvents(ctx, tx, some); err != nil {
 			return fmt.Errorf("write events: %w", err)
 		}
 	}
-	row := tx.Channel.Update().Where(channel.ID(key.(uid.ID))) // UpdateOne would read the row again
-	if len(p.events) > 0 {
-		row.SetEventSequence(p.sequence)
-	}
-	if p.hasActivity {
-		row.SetActivityNumber(p.activityNumber)
-	}
-	if p.followers != 0 {
-		row.AddFollowerCount(p.followers)
-	}
-	if p.newFollowers != 0 {
-		row.AddNewFollowerCount(p.newFollowers)
-	}
-	if err := row.Exec(ctx); err != nil {
-		return fmt.Errorf("write the channel's row: %w", err)
+	if err := writeRows(ctx, tx, changes); err != nil {
+		return fmt.Errorf("write the rows of channels: %w", err)
 	}
 	return nil
+}
+
+// writeRows writes the rows of the changed channels. Those of which only the sequence of events
+// has changed, like most, are written together.
+func writeRows(ctx context.Context, tx *ent.Tx, changes []*Change) error {
+	var sequences, ids []any
+	for _, c := range changes {
+		isSequenceOnly := !c.hasActivity && c.followers == 0 && c.newFollowers == 0
+		if isSequenceOnly && len(c.events) == 0 {
+			continue
+		}
+		if isSequenceOnly {
+			sequences = append(sequences, c.ChannelID, c.sequence)
+			ids = append(ids, c.ChannelID)
+		} else if err := c.writeRow(ctx); err != nil {
+			return err
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE channels SET event_sequence = CASE id"+strings.Repeat(" WHEN ? THEN ?", len(ids))+
+		" END WHERE id IN ("+store.Placeholders(len(ids))+")", append(sequences, ids...)...)
+	return err
+}
+
+func (c *Change) writeRow(ctx context.Context) error {
+	row := c.Tx.Channel.Update().Where(channel.ID(c.ChannelID)).SetEventSequence(c.sequence) // UpdateOne would read the row again
+	if c.hasActivity {
+		row.SetActivityNumber(c.activityNumber)
+	}
+	if c.followers != 0 {
+		row.AddFollowerCount(c.followers)
+	}
+	if c.newFollowers != 0 {
+		row.AddNewFollowerCount(c.newFollowers)
+	}
+	return row.Exec(ctx)
 }

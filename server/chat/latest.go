@@ -17,43 +17,49 @@ const (
 	// latestIndex is the index of a user's visible messages, in the order of their list.
 	latestIndex = "message_user_id_channel_id_generation_sent_at_id"
 
-	// busyAtOnce is how many users with many messages one statement reads. SQLite joins
+	// busyAtOnce is of how many chatters with many messages one statement reads. SQLite joins
 	// at most 500 SELECTs.
 	busyAtOnce = 100
 )
 
-// latest reads the latest visible messages of users in a channel, in a transaction.
+// latest reads the latest visible messages of chatters, in a transaction.
 type latest struct {
 	*store.Dialect
 
-	tx        *ent.Tx
-	channelID uid.ID
-	limit     int
-	// channelGeneration is the part of the generation of visible messages that the
-	// channel has.
+	tx    *ent.Tx
+	limit int
+	found map[Chatter][]Message
+	// If all chatters are of one channel, these are the channel, and the part of the generation
+	// of visible messages that it has.
+	channelID         uid.ID
 	channelGeneration int64
-	found             map[uid.ID][]Message
 }
 
-// Latest returns the latest visible messages of each of some users in a channel, newest
-// first and at most limit of each. It costs the same however many messages the users have:
-// of a user with more than limit messages, it reads only these. A join cannot do that,
-// because MariaDB does not bound the rows of each user. So Latest first reads the messages
-// of all users, but not more than limit of each on average, which is enough for most
+// Latest returns the latest visible messages of each of some chatters, newest first and at
+// most limit of each. It costs the same however many messages they have: of a chatter with
+// more than limit messages, it reads only these. A join cannot do that, because MariaDB does
+// not bound the rows of each user. So for many chatters of one channel, Latest first reads
+// the messages of all, but not more than limit of each on average, which is enough for most
 // batches.
-func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, users []uid.ID, limit int) (map[uid.ID][]Message, error) {
-	l := &latest{Dialect: d, tx: tx, channelID: channelID, limit: limit, found: map[uid.ID][]Message{}}
-	if err := l.read(ctx, users); err != nil {
+func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter, limit int) (map[Chatter][]Message, error) {
+	l := &latest{Dialect: d, tx: tx, limit: limit, found: map[Chatter][]Message{}}
+	if err := l.read(ctx, chatters); err != nil {
 		return nil, fmt.Errorf("read the latest messages: %w", err)
 	}
 	l.order()
 	return l.found, nil
 }
 
-func (l *latest) read(ctx context.Context, users []uid.ID) (err error) {
-	if len(users) == 1 {
-		return l.readBusy(ctx, users)
+func (l *latest) read(ctx context.Context, chatters []Chatter) error {
+	if channels := byChannel(chatters); len(channels) == 1 && len(chatters) > 1 {
+		l.channelID = channels[0].id
+		return l.readChannel(ctx, channels[0].users)
 	}
+	return l.readBusy(ctx, chatters)
+}
+
+// readChannel reads the messages of users in one channel.
+func (l *latest) readChannel(ctx context.Context, users []uid.ID) (err error) {
 	if l.channelGeneration, err = ChannelGeneration(ctx, l.tx, l.channelID); err != nil {
 		return err
 	}
@@ -66,10 +72,8 @@ func (l *latest) read(ctx context.Context, users []uid.ID) (err error) {
 	if err == nil && len(few) > 0 {
 		_, err = l.readAll(ctx, few, "")
 	}
-	for some := range slices.Chunk(busy, busyAtOnce) {
-		if err == nil {
-			err = l.readBusy(ctx, some)
-		}
+	if err == nil {
+		err = l.readBusy(ctx, ChattersOf(l.channelID, busy))
 	}
 	return err
 }
@@ -101,39 +105,44 @@ func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, 
 
 // readAll reads the messages of users, up to the LIMIT clause. It returns their number.
 func (l *latest) readAll(ctx context.Context, users []uid.ID, limit string) (int, error) {
-	return l.scan(ctx, `SELECT m.user_id, m.id, m.text, m.sent_at
+	return l.scan(ctx, `SELECT m.user_id, m.channel_id, m.id, m.text, m.sent_at
 		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
 			ON m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
 		WHERE u.id IN (`+store.Placeholders(len(users))+`)`+limit,
 		append([]any{l.channelID, l.channelID, l.channelGeneration}, store.Args(users)...))
 }
 
-// readBusy reads the latest messages of each user.
-func (l *latest) readBusy(ctx context.Context, users []uid.ID) error {
-	parts, args := make([]string, len(users)), []any{}
-	for i, id := range users {
-		parts[i] = `SELECT * FROM (SELECT m.user_id, m.id, m.text, m.sent_at FROM messages m` + l.ByIndex(latestIndex) + `
-			WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = ` + generation("?", "?") + `
-			ORDER BY m.sent_at DESC, m.id DESC` + store.Limit(l.limit) + `) AS t`
-		args = append(args, id, l.channelID, l.channelID, id, l.channelID)
+// readBusy reads the latest messages of each chatter.
+func (l *latest) readBusy(ctx context.Context, chatters []Chatter) error {
+	part := `SELECT * FROM (SELECT m.user_id, m.channel_id, m.id, m.text, m.sent_at FROM messages m` + l.ByIndex(latestIndex) + `
+		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = ` + generation("?", "?") + `
+		ORDER BY m.sent_at DESC, m.id DESC` + store.Limit(l.limit) + `) AS t`
+	for some := range slices.Chunk(chatters, busyAtOnce) {
+		var args []any
+		for _, x := range some {
+			args = append(args, x.UserID, x.ChannelID, x.ChannelID, x.UserID, x.ChannelID)
+		}
+		if _, err := l.scan(ctx, part+strings.Repeat(" UNION ALL "+part, len(some)-1), args); err != nil {
+			return err
+		}
 	}
-	_, err := l.scan(ctx, strings.Join(parts, " UNION ALL "), args)
-	return err
+	return nil
 }
 
 // scan adds the messages that a statement returns to those found. It returns their number.
 func (l *latest) scan(ctx context.Context, query string, args []any) (n int, err error) {
 	err = store.QueryEach(ctx, l.tx, query, args, func(scan func(...any) error) error {
-		m := Message{ChannelID: l.channelID}
-		err := scan(&m.UserID, &m.ID, &m.Text, &m.SentAt)
-		l.found[m.UserID] = append(l.found[m.UserID], m)
+		var m Message
+		err := scan(&m.UserID, &m.ChannelID, &m.ID, &m.Text, &m.SentAt)
+		from := Chatter{m.ChannelID, m.UserID}
+		l.found[from] = append(l.found[from], m)
 		n++
 		return err
 	})
 	return n, err
 }
 
-// order sorts the messages of each user, newest first, and applies the limit: a message that
+// order sorts the messages of each chatter, newest first, and applies the limit: a message that
 // was posted between the statements may exceed it.
 func (l *latest) order() {
 	for id, messages := range l.found {

@@ -40,15 +40,16 @@ func TestLatestReadsFewRows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		busiest := chat.Chatter{ChannelID: servertest.Owner, UserID: users[0]}
 		for _, some := range [][]uid.ID{users, users[:2], users[:1]} {
 			before := len(recorder.Sent())
-			var found map[uid.ID][]chat.Message
+			var found map[chat.Chatter][]chat.Message
 			err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) (err error) {
-				found, err = chat.Latest(ctx, tx, s.Dialect, servertest.Owner, some, 10)
+				found, err = chat.Latest(ctx, tx, s.Dialect, chat.ChattersOf(servertest.Owner, some), 10)
 				return err
 			})
-			if err != nil || len(found) != len(some) || len(found[users[0]]) != 10 || found[users[0]][0].Text != "2999" {
-				t.Fatalf("%d users: got those of %d, %v of the first, %v", len(some), len(found), found[users[0]], err)
+			if err != nil || len(found) != len(some) || len(found[busiest]) != 10 || found[busiest][0].Text != "2999" {
+				t.Fatalf("%d users: got those of %d, %v of the first, %v", len(some), len(found), found[busiest], err)
 			}
 			for _, q := range recorder.Sent()[before:] {
 				if strings.Contains(q.Text, "messages m") {

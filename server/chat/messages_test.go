@@ -66,7 +66,7 @@ const unrestorable = chat.RestorableFor + 5*time.Minute
 func clearMessages(t *testing.T, s *store.Store, user uid.ID) {
 	t.Helper()
 	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		return chat.Clear(ctx, tx, s.Dialect, servertest.Owner, []uid.ID{user}, chat.Ban, now(t, s))
+		return chat.Clear(ctx, tx, s.Dialect, []chat.Chatter{{ChannelID: servertest.Owner, UserID: user}}, chat.Ban, now(t, s))
 	})
 	if err != nil {
 		t.Fatal(err)

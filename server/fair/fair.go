@@ -81,6 +81,9 @@ type Slot struct {
 	passed any
 }
 
+// IsHeld reports whether the slot is held.
+func (s *Slot) IsHeld() bool { return s.gate != nil }
+
 // Passed returns the value with which an earlier holder passed the slot on; nil if the
 // slot was free or was released.
 func (s *Slot) Passed() any { return s.passed }

@@ -249,12 +249,13 @@ func (b *batch) ban(ctx context.Context, c *change.Change) error {
 			moderators = append(moderators, x.userID)
 		}
 	}
-	evidence, err := readEvidence(ctx, c, ids...)
+	banned := chat.ChattersOf(c.ChannelID, ids)
+	evidence, err := readEvidence(ctx, c, banned...)
 	if err != nil {
 		return err
 	}
-	for _, x := range b.bans {
-		x.evidence = evidence[x.userID]
+	for i, x := range b.bans {
+		x.evidence = evidence[banned[i]]
 		emitBan(c, x, byBatch)
 		emitCleared(c, x.userID)
 	}
@@ -264,7 +265,7 @@ func (b *batch) ban(ctx context.Context, c *change.Change) error {
 	if err := b.insert(ctx, c, ids); err != nil {
 		return err
 	}
-	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, ids, chat.Ban, c.Now)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, banned, chat.Ban, c.Now)
 }
 
 // insert stores the bans in one statement.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	entban "github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
@@ -28,49 +30,84 @@ func (d *deferredBan) Concerns(key users.Key) bool {
 }
 
 // WriteAll implements change.Deferred.
-func (d *deferredBan) WriteAll(ctx context.Context, c *change.Change, all []change.Deferred) error {
-	var made []*deferredBan
-	var lifted []*ban
-	for _, x := range all {
-		if x := x.(*deferredBan); x.isLifted {
-			lifted = append(lifted, x.ban)
+func (d *deferredBan) WriteAll(ctx context.Context, all []change.Due) error {
+	var made, lifted []dueBan
+	for _, due := range all {
+		x := dueBan{due.Deferred.(*deferredBan), due.Change}
+		if x.isLifted {
+			lifted = append(lifted, x)
 		} else {
 			made = append(made, x)
 		}
 	}
 	if len(made) > 0 {
-		if err := applyBans(ctx, c, made); err != nil {
+		if err := applyBans(ctx, made); err != nil {
 			return err
 		}
 	}
-	return removeBans(ctx, c, lifted)
+	if len(lifted) > 0 {
+		return liftDue(ctx, lifted)
+	}
+	return nil
+}
+
+// dueBan is a deferred ban with a change of its channel.
+type dueBan struct {
+	*deferredBan
+	change *change.Change
 }
 
 // applyBans stores new bans, and deletes the messages of the users.
-func applyBans(ctx context.Context, c *change.Change, bans []*deferredBan) error {
-	var ids, moderators []uid.ID
+func applyBans(ctx context.Context, bans []dueBan) error {
+	c := bans[0].change
+	var banned []chat.Chatter
 	var args []any
 	for _, x := range bans {
-		ids = append(ids, x.userID)
-		if x.isModerator {
-			moderators = append(moderators, x.userID)
-		}
-		args = append(args, c.ChannelID, x.userID, x.moderatorID, x.bannedAt, x.reason, x.expiresAt)
+		banned = append(banned, chat.Chatter{ChannelID: x.change.ChannelID, UserID: x.userID})
+		args = append(args, x.change.ChannelID, x.userID, x.moderatorID, x.bannedAt, x.reason, x.expiresAt)
 	}
 	_, err := c.Tx.ExecContext(ctx, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at, reason, expires_at) VALUES "+
 		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?),", len(bans)), ","), args...)
 	if err != nil {
 		return err
 	}
-	if err := authz.RightsChanged(ctx, c.Tx, moderators...); err != nil {
+	if err := authz.RightsChanged(ctx, c.Tx, moderatorsOf(bans)...); err != nil {
 		return err
 	}
-	evidence, err := readEvidence(ctx, c, ids...)
+	evidence, err := readEvidence(ctx, c, banned...)
 	if err != nil {
 		return err
 	}
-	for _, x := range bans {
-		c.KeepEvidenceOf(x.sequence, evidence[x.userID])
+	for i, x := range bans {
+		x.change.KeepEvidenceOf(x.sequence, evidence[banned[i]])
 	}
-	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, ids, chat.Ban, bans[len(bans)-1].bannedAt)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, banned, chat.Ban, bans[len(bans)-1].bannedAt)
+}
+
+// liftDue removes the rows of lifted bans.
+func liftDue(ctx context.Context, bans []dueBan) error {
+	tx := bans[0].change.Tx
+	users := map[uid.ID][]uid.ID{} // by channel
+	for _, x := range bans {
+		users[x.change.ChannelID] = append(users[x.change.ChannelID], x.userID)
+	}
+	var rows []predicate.Ban
+	for channelID, ids := range users {
+		rows = append(rows, entban.And(entban.ChannelID(channelID), entban.UserIDIn(ids...)))
+	}
+	if _, err := tx.Ban.Delete().Where(entban.Or(rows...)).Exec(ctx); err != nil {
+		return err
+	}
+	return authz.RightsChanged(ctx, tx, moderatorsOf(bans)...)
+}
+
+// moderatorsOf returns the users of bans who hold the moderator role.
+func moderatorsOf(bans []dueBan) []uid.ID {
+	var ids []uid.ID
+	for _, x := range bans {
+		if x.isModerator {
+			ids = append(ids, x.userID)
+		}
+	}
+	return ids
 }

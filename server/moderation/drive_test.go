@@ -129,7 +129,12 @@ func (d *drive) standing(user uid.ID) *platformv1.GetStandingResponse {
 // gap.
 func (d *drive) events() []*ent.Event {
 	d.t.Helper()
-	rows, err := d.Store.Read.Event.Query().Where(event.ChannelID(servertest.Owner)).
+	return d.eventsOf(servertest.Owner)
+}
+
+func (d *drive) eventsOf(channel uid.ID) []*ent.Event {
+	d.t.Helper()
+	rows, err := d.Store.Read.Event.Query().Where(event.ChannelID(channel)).
 		Order(ent.Asc(event.FieldSequence)).All(context.Background())
 	if err != nil {
 		d.t.Fatal(err)

@@ -21,16 +21,16 @@ type evidenceMessage struct {
 	SentAt    instant.Instant `json:"sentAt"` // in milliseconds
 }
 
-// readEvidence returns the latest visible messages of users, as the events of their bans or
-// mutes keep them; nothing for users without messages. It must be called before the
+// readEvidence returns the latest visible messages of chatters, as the events of their bans
+// or mutes keep them; nothing for chatters without messages. It must be called before the
 // messages are deleted.
-func readEvidence(ctx context.Context, c *change.Change, users ...uid.ID) (map[uid.ID]string, error) {
-	latest, err := chat.Latest(ctx, c.Tx, c.Store.Dialect, c.ChannelID, users, evidenceSize)
+func readEvidence(ctx context.Context, c *change.Change, chatters ...chat.Chatter) (map[chat.Chatter]string, error) {
+	latest, err := chat.Latest(ctx, c.Tx, c.Store.Dialect, chatters, evidenceSize)
 	if err != nil {
 		return nil, err
 	}
-	evidence := make(map[uid.ID]string, len(latest))
-	for id, messages := range latest {
+	evidence := make(map[chat.Chatter]string, len(latest))
+	for from, messages := range latest {
 		kept := make([]evidenceMessage, len(messages))
 		for i, m := range messages {
 			kept[i] = evidenceMessage{m.ID, m.Text, m.SentAt}
@@ -39,7 +39,7 @@ func readEvidence(ctx context.Context, c *change.Change, users ...uid.ID) (map[u
 		if err != nil {
 			return nil, err
 		}
-		evidence[id] = string(text)
+		evidence[from] = string(text)
 	}
 	return evidence, nil
 }

@@ -86,7 +86,8 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 	if err != nil {
 		return err
 	}
-	evidence, err := readEvidence(ctx, c, user.ID)
+	muted := chat.Chatter{ChannelID: c.ChannelID, UserID: user.ID}
+	evidence, err := readEvidence(ctx, c, muted)
 	if err != nil {
 		return err
 	}
@@ -101,9 +102,9 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 		ExpiresAt:            t.expiresAtProto(),
 		Cause:                string(byModerator),
 	})
-	c.KeepEvidence(evidence[user.ID])
+	c.KeepEvidence(evidence[muted])
 	emitCleared(c, user.ID)
-	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, []uid.ID{user.ID}, chat.Mute, c.Now)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, []chat.Chatter{muted}, chat.Mute, c.Now)
 }
 
 // RemoveMute ends the mute of a user in a channel.

@@ -12,13 +12,25 @@ type Common struct {
 	left map[any]Finisher
 	keys []any // of left, in the order in which they were first left
 	last map[any]Finisher
+
+	shared *shared // nil if the transaction is not shared
+}
+
+// Lock locks the row of a channel. The function reads the row with a SELECT, to which it
+// appends end, and reports whether it found the row.
+func (c *Common) Lock(d *Dialect, lock func(end string) (found bool, err error)) error {
+	if c.shared != nil {
+		return c.shared.lock(lock)
+	}
+	_, err := lock(d.ForUpdate())
+	return err
 }
 
 // Finisher is something that a transaction writes at its end.
 type Finisher interface {
-	// Finish runs directly before the commit, with the key under which the Finisher was
-	// left.
-	Finish(ctx context.Context, tx *ent.Tx, key any) error
+	// Finish runs directly before the commit, for all Finishers that were left. They have one
+	// type.
+	Finish(ctx context.Context, tx *ent.Tx, all []Finisher) error
 }
 
 func newCommon() *Common { return &Common{left: map[any]Finisher{}} }
@@ -49,14 +61,16 @@ func (c *Common) keep(isUndone bool) {
 	c.last = nil
 }
 
-// finish runs the Finishers.
+// finish runs the Finishers, in the order in which they were first left.
 func (c *Common) finish(ctx context.Context, tx *ent.Tx) error {
-	for _, key := range c.keys {
-		if err := c.left[key].Finish(ctx, tx, key); err != nil {
-			return err
-		}
+	if len(c.keys) == 0 {
+		return nil
 	}
-	return nil
+	all := make([]Finisher, len(c.keys))
+	for i, key := range c.keys {
+		all[i] = c.left[key]
+	}
+	return all[0].Finish(ctx, tx, all)
 }
 
 // raise raises the store's Written if something was written at the end.

@@ -98,6 +98,9 @@ type dialect interface {
 	upsert(columns string) string
 	forUpdate() string
 	forUpdateNoWait() string
+	// forUpdateSkipLocked is forUpdate for a SELECT that leaves out the rows that another
+	// transaction has locked.
+	forUpdateSkipLocked() string
 	forShare() string
 	// boundIdle returns the statements at the beginning of a transaction, and after it, that
 	// the database server must abort when its client is silent for that many seconds; they

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"time"
+
+	"github.com/moderato-live/moderato/server/fair"
 )
 
 // MigrateTo migrates up to a version, like an interrupted migration.
@@ -39,6 +41,12 @@ func (s *Store) ShareLong() { s.maxSharedTime = time.Hour }
 
 // WaitingWriters returns how many transactions wait to begin.
 func (s *Store) WaitingWriters() int { return s.writers.Waiting() }
+
+// ShareAmongChannels bounds the transactions that changes of different channels share.
+func (s *Store) ShareAmongChannels(n int) { s.amongChannels = fair.NewGate(n) }
+
+// WaitingAmongChannels returns how many changes wait to begin or to join such a transaction.
+func (s *Store) WaitingAmongChannels() int { return s.amongChannels.Waiting() }
 
 // ReadCommitted returns the connector of a Store's connections.
 func ReadCommitted(c driver.Connector) driver.Connector { return readCommitted{c} }

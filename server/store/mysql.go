@@ -241,6 +241,8 @@ func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
 func (mysqlDialect) forUpdateNoWait() string { return " FOR UPDATE NOWAIT" }
 
+func (mysqlDialect) forUpdateSkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
+
 func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
 	return fmt.Sprintf("SET SESSION wait_timeout = %d", seconds), "SET SESSION wait_timeout = DEFAULT"
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
 const (
@@ -40,16 +39,31 @@ var errAborted = errors.New("the shared transaction was rolled back")
 // error, what it has changed is undone, and the others stand. If the transaction cannot be
 // committed, each body is retried in a transaction of its own, with a new turn.
 func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body) error {
-	return s.writeShared(ctx, turn, false, b)
+	return s.writeShared(ctx, share{turn: turn}, false, b)
 }
 
-// writeShared is WriteShared. It is told whether the outcome of an attempt before it is
-// unknown.
-func (s *Store) writeShared(ctx context.Context, turn *changequeue.Turn, isUnknown bool, b body) error {
+// WriteAmongChannels is WriteShared for a change that may share its transaction with changes
+// of other channels on a database server, too. The body must lock the channel with
+// Common.Lock, and must not wait for other locks: those who share the transaction would wait
+// with it.
+func (s *Store) WriteAmongChannels(ctx context.Context, turn *changequeue.Turn, b body) error {
+	return s.writeShared(ctx, share{turn: turn, isAmongChannels: s.maxShares > 1}, false, b)
+}
+
+// share says with whom a change may share its transaction.
+type share struct {
+	turn            *changequeue.Turn // to change a channel; nil for none
+	isAmongChannels bool              // with changes of other channels, on a database server
+}
+
+// writeShared is WriteShared or WriteAmongChannels. It is told whether the outcome of an
+// attempt before it is unknown.
+func (s *Store) writeShared(ctx context.Context, with share, isUnknown bool, b body) error {
+	turn := with.turn
 	defer turn.Release()
 	return s.retry(ctx, Attempt{IsFirst: true, Unknown: isUnknown}, func(attempt Attempt) (unknown bool, err error) {
 		if attempt.IsFirst {
-			return s.attemptShared(retried(ctx, attempt), turn, attempt, b)
+			return s.attemptShared(retried(ctx, attempt), with, attempt, b)
 		}
 		if err := turn.Renew(retried(ctx, attempt)); err != nil {
 			return false, fmt.Errorf("begin: %w", err)
@@ -78,19 +92,26 @@ func releasing(turn *changequeue.Turn, b body) body {
 	}
 }
 
-func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, attempt Attempt, b body) (unknown bool, err error) {
+func (s *Store) attemptShared(ctx context.Context, with share, attempt Attempt, b body) (unknown bool, err error) {
 	ctx, span := s.tracing.Transaction(ctx)
 	defer func() { s.endTransaction(span, err) }()
-	sh, err := s.join(ctx, turn)
+	sh, err := s.join(ctx, with)
 	if err != nil {
 		return false, err
 	}
 	isOver, err := sh.run(ctx, attempt, b)
+	if !isOver && errors.Is(err, errChannelLocked) {
+		sh.leave(ctx)
+		if sh, err = s.beginShared(ctx, fair.Slot{}); err != nil {
+			return false, err
+		}
+		isOver, err = sh.run(ctx, attempt, b)
+	}
 	if isOver {
 		return false, err
 	}
-	if !sh.passOn(turn) {
-		turn.Release() // before the commit, so that the next change requests the lock meanwhile
+	if !sh.passOn(with.turn) {
+		with.turn.Release() // before the commit, so that the next change requests the lock meanwhile
 		sh.commit(ctx)
 	}
 	return sh.outcome(ctx, err)
@@ -103,7 +124,10 @@ type shared struct {
 	tx     *ent.Tx
 	common *Common
 	cancel context.CancelFunc
-	slot   fair.Slot // of the store's writers
+	// slot is of the store's gate for transactions that changes of different channels share.
+	// It is not held if only changes of one channel share this one.
+	slot   fair.Slot
+	writer fair.Slot // of the store's writers, unless slot is one of these
 	ran    time.Time // when the first body had run
 	shares int
 	// least is the least priority of further changes: once a moderator's change has run, the
@@ -115,49 +139,6 @@ type shared struct {
 	done    chan struct{}
 	unknown bool // the outcome of the commit is unknown
 	err     error
-}
-
-// join returns the transaction that another change passed on, or a new one.
-func (s *Store) join(ctx context.Context, turn *changequeue.Turn) (*shared, error) {
-	if sh, ok := turn.Passed().(*shared); ok {
-		return sh, nil
-	}
-	acquire := s.writers.Acquire
-	if s.dialect.hasOneWriter() {
-		acquire = s.writers.AcquireOrJoin
-	}
-	slot, err := acquire(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("begin: %w", err)
-	}
-	if sh, ok := slot.Passed().(*shared); ok {
-		sh.slot = slot
-		return sh, nil
-	}
-	sh, err := s.beginShared(ctx)
-	if err != nil {
-		slot.Release()
-		return nil, err
-	}
-	sh.slot = slot
-	return sh, nil
-}
-
-// beginShared begins a transaction that outlives the call that began it. Its COMMIT ends at
-// the deadline of that call: those who share it find out what became of it.
-func (s *Store) beginShared(ctx context.Context) (*shared, error) {
-	whole, cancel := context.WithCancel(context.WithoutCancel(coalesce.CommitBy(ctx)))
-	stop := context.AfterFunc(ctx, cancel)
-	tx, err := s.write.Tx(whole)
-	if !stop() && err == nil {
-		_ = tx.Rollback()
-		err = ctx.Err()
-	}
-	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("begin: %w", err)
-	}
-	return &shared{store: s, tx: tx, common: newCommon(), cancel: cancel, done: make(chan struct{})}, nil
 }
 
 // run runs the body of a change. If the body fails, run undoes what the body has changed.
@@ -237,29 +218,6 @@ func (sh *shared) contextOf(ctx context.Context) (context.Context, context.Cance
 	return delayed, func() { stop(); cancel() }
 }
 
-// passOn passes the transaction on to the next change that can join it, and reports whether
-// there was one.
-func (sh *shared) passOn(turn *changequeue.Turn) bool {
-	if sh.ran.IsZero() {
-		sh.ran = time.Now()
-	}
-	if sh.shares >= sh.store.maxShares || time.Since(sh.ran) >= sh.store.maxSharedTime {
-		return false
-	}
-	if sh.store.dialect.hasOneWriter() {
-		// Other channels first: the next change of this channel has just waited for this one.
-		slot := sh.slot // a copy, because the next holder assigns sh.slot
-		if slot.Pass(sh, sh.least) {
-			turn.Release()
-			return true
-		}
-		if sh.store.writers.Waiting() > 0 {
-			return false // for a transaction that does not join
-		}
-	}
-	return turn.Pass(sh, sh.least)
-}
-
 // commit commits the transaction, and tells the changes that share it.
 func (sh *shared) commit(ctx context.Context) {
 	ctx, cancel := sh.contextOf(ctx)
@@ -295,6 +253,7 @@ func (sh *shared) end(err error) {
 	sh.err = err
 	sh.cancel()
 	sh.slot.Release()
+	sh.writer.Release()
 	close(sh.done)
 }
 

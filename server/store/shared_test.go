@@ -99,7 +99,7 @@ func TestModeratorDoesNotWaitForOthersToShare(t *testing.T) {
 // note is a Finisher that creates a category.
 type note int64
 
-func (n note) Finish(ctx context.Context, tx *ent.Tx, _ any) error {
+func (n note) Finish(ctx context.Context, tx *ent.Tx, _ []store.Finisher) error {
 	return createCategories(int64(n))(ctx, tx, store.Attempt{})
 }
 
@@ -320,7 +320,7 @@ type failing struct {
 	panics bool
 }
 
-func (f failing) Finish(context.Context, *ent.Tx, any) error {
+func (f failing) Finish(context.Context, *ent.Tx, []store.Finisher) error {
 	if f.fails.Swap(false) {
 		if f.panics {
 			panic("boom")

@@ -149,6 +149,8 @@ func (sqliteDialect) forUpdate() string { return "" }
 
 func (sqliteDialect) forUpdateNoWait() string { return "" }
 
+func (sqliteDialect) forUpdateSkipLocked() string { return "" }
+
 func (sqliteDialect) boundIdle(int) (begin, end string) { return "", "" }
 
 func (sqliteDialect) forShare() string { return "" }

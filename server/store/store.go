@@ -52,8 +52,10 @@ type Store struct {
 	// ChangeQueues queues changes of a channel before they request the channel's lock.
 	ChangeQueues *changequeue.Queues
 
-	// writers bounds the transactions that run at the same time.
+	// writers bounds the transactions that run at the same time, and amongChannels those of
+	// them that changes of different channels share. On an embedded database they are one.
 	writers       *fair.Gate
+	amongChannels *fair.Gate
 	reader        *coalesce.Reader
 	separate      *coalesce.Reader // reads without coalescing
 	write         *ent.Client
@@ -179,6 +181,10 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced t
 	}
 	s.Cursors = cursor.NewSealer(s.readCursorKeys)
 	s.writers = fair.NewGate(writersOf(read, write))
+	s.amongChannels = s.writers
+	if !d.hasOneWriter() {
+		s.amongChannels = fair.NewGate(maxAmongChannels)
+	}
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_transaction_retries_total",
 		Help: "Transactions that were retried, by cause.",

@@ -150,7 +150,7 @@ func (s *Store) WriteAtOnce(ctx context.Context, query string, args []any, b bod
 	if err != nil || rows > 0 {
 		return rows, err
 	}
-	return 0, s.writeShared(ctx, nil, isUnknown, b)
+	return 0, s.writeShared(ctx, share{}, isUnknown, b)
 }
 
 func (s *Store) executeAlone(ctx context.Context, query string, args []any) (rows int64, isUnknown bool, err error) {
