@@ -95,10 +95,12 @@ func TestOnlyModeratorsHavePriority(t *testing.T) {
 		release()
 		all.Wait()
 		// A call that has its turn requests the lock of the channel, and then reads about its
-		// target.
+		// target. On a database server a call that finds the channel locked requests the lock
+		// once more, and waits for it. That request belongs to the same turn.
 		turns, ofBan := 0, 0
 		for _, sent := range recorder.Sent()[earlier:] {
-			if strings.Contains(sent.Text, "event_sequence, activity_number, live_started_at FROM channels") {
+			requestsLock := strings.Contains(sent.Text, "event_sequence, activity_number, live_started_at FROM channels")
+			if requestsLock && !strings.HasSuffix(sent.Text, " FOR UPDATE") {
 				turns++
 			}
 			if slices.ContainsFunc(sent.Args, isID(servertest.Raider)) {

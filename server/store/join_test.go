@@ -208,3 +208,26 @@ func TestOtherChangesStayInTheirChannel(t *testing.T) {
 		}
 	})
 }
+
+// waitsForLocks is a Hook. The hook of a request may wait for locks.
+type waitsForLocks struct{}
+
+func (waitsForLocks) Begin(context.Context, *store.Store, *ent.Tx, store.Attempt) error { return nil }
+func (waitsForLocks) End(context.Context, *ent.Tx) error                                { return nil }
+
+// TestHookStaysInItsChannel makes a change with a Hook while a transaction of another channel
+// runs.
+func TestHookStaysInItsChannel(t *testing.T) {
+	eachChannels(t, func(c *channels) {
+		hooked := func(ctx context.Context, turn *changequeue.Turn, b changeBody) error {
+			return c.WriteAmongChannels(context.WithValue(ctx, store.HookKey{}, waitsForLocks{}), turn, b)
+		}
+		hold, runs, release := holding()
+		first := c.on(1, 11, hold)
+		<-runs
+		c.wantSuccess(c.with(hooked, 2, 12)) // while the first one still runs
+		release()
+		c.wantSuccess(first)
+		c.wantRows(1, 2, 3, 11, 12)
+	})
+}
