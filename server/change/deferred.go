@@ -27,8 +27,8 @@ type Due struct {
 }
 
 // Defer defers a write about the user of the change, which ApplyToOne must make. On an
-// embedded database, which has no round trips to save, the write happens now: chat posts share
-// the transaction there, and read what is written.
+// embedded database, which has no round trips to save, Defer writes at once, because chat
+// posts share the transaction there and read what is written.
 func (c *Change) Defer(ctx context.Context, d Deferred) error {
 	c.deferred = append(c.deferred, d)
 	if c.Store.SharesAmongChannels() {

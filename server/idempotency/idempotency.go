@@ -108,7 +108,7 @@ func Result[M proto.Message](ctx context.Context, result *M) {
 
 // HasKey reports whether the call has an idempotency key, so that its transactions store a
 // response.
-func HasKey(ctx context.Context) bool { return ctx.Value(store.HookKey{}) != nil }
+func HasKey(ctx context.Context) bool { return store.HasHook(ctx) }
 
 // WithoutKey returns a context whose transactions store no response. It is for a change of
 // another caller, and for a dry run, which changes nothing.

@@ -94,9 +94,10 @@ func TestOnlyModeratorsHavePriority(t *testing.T) {
 		d.waitForWaiting(t, tries)
 		release()
 		all.Wait()
-		// A call that has its turn requests the lock of the channel, and then reads about its
-		// target. On a database server a call that finds the channel locked requests the lock
-		// once more, and waits for it. That request belongs to the same turn.
+		// In its turn, a call requests the lock of the channel, and then reads about its target.
+		// On a database server it first requests the lock with SKIP LOCKED. If another
+		// transaction holds the lock, the call requests it again without SKIP LOCKED, and waits.
+		// That second request is not counted.
 		turns, ofBan := 0, 0
 		for _, sent := range recorder.Sent()[earlier:] {
 			requestsLock := strings.Contains(sent.Text, "event_sequence, activity_number, live_started_at FROM channels")

@@ -45,10 +45,10 @@ func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body)
 // WriteAmongChannels is WriteShared for a change that may share its transaction with changes
 // of other channels on a database server, too. The body must lock the channel with
 // Common.Lock, and must not wait for other locks: those who share the transaction would wait
-// with it. A Hook may wait for locks, so a request that has one shares only with changes of
-// its channel.
+// with it. A Hook may wait for locks, so a change of a request with a Hook shares its
+// transaction only with changes of its channel.
 func (s *Store) WriteAmongChannels(ctx context.Context, turn *changequeue.Turn, b body) error {
-	return s.writeShared(ctx, share{turn: turn, isAmongChannels: s.maxShares > 1 && !hasHook(ctx)}, false, b)
+	return s.writeShared(ctx, share{turn: turn, isAmongChannels: s.maxShares > 1 && !HasHook(ctx)}, false, b)
 }
 
 // share says with whom a change may share its transaction.

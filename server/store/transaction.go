@@ -42,7 +42,8 @@ type Hook interface {
 // HookKey is the key under which the context of a request holds its Hook, if it has one.
 type HookKey struct{}
 
-func hasHook(ctx context.Context) bool { return ctx.Value(HookKey{}) != nil }
+// HasHook reports whether the transactions of a request have a Hook.
+func HasHook(ctx context.Context) bool { return ctx.Value(HookKey{}) != nil }
 
 const (
 	firstRetryDelay = 5 * time.Millisecond
@@ -146,7 +147,7 @@ func (s *Store) doubtPrimary(err error) {
 // Hook. If its outcome is unknown, body runs as after an attempt with an unknown outcome.
 func (s *Store) WriteAtOnce(ctx context.Context, query string, args []any, b body) (rows int64, err error) {
 	isUnknown := false
-	if query != "" && !s.SharesAmongChannels() && !hasHook(ctx) {
+	if query != "" && !s.SharesAmongChannels() && !HasHook(ctx) {
 		rows, isUnknown, err = s.executeAlone(ctx, query, args)
 	}
 	if err != nil || rows > 0 {
