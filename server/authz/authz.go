@@ -151,51 +151,6 @@ func moderatesArgs(channelID, userID uid.ID) []any {
 	return []any{channelID, userID, channelID, userID, userID}
 }
 
-// Authorize checks whether the caller may make a change. It must be called in the
-// transaction of the change, after the channel is locked. The token must still be
-// valid, and the caller must have the relation to the channel that the rule of the
-// method requires. Authorize returns the time of the change.
-func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
-	return AuthorizeAbout(ctx, s, tx, channelID, users.Key{}, new(users.Joined), users.More{})
-}
-
-// AuthorizeAbout is Authorize that also reads, in the same statement, the user whom the
-// change is about, and more about the user.
-func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, about users.Key, found *users.Joined, more users.More) (instant.Instant, error) {
-	caller, rule := authn.FromContext(ctx), fromContext(ctx)
-	var now int64
-	var revokedAt, expiresAt *instant.Instant
-	var isModerator bool
-	join, key := about.Join()
-	err := store.QueryRow(ctx, tx, `
-		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
-			`+Moderates(s.Clock, "?", "?")+`, `+users.JoinedColumns+more.Columns+`
-		FROM tokens t`+join+more.Join+` WHERE t.id = ?`,
-		slices.Concat(moderatesArgs(channelID, caller.UserID), more.ColumnArgs, key, more.JoinArgs, []any{caller.Token}),
-		slices.Concat([]any{&now, &revokedAt, &expiresAt, &isModerator}, found.Fields(), more.Fields)...)
-	if errors.Is(err, store.ErrNoRows) {
-		return 0, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("authorize: %w", err)
-	}
-	at := s.Clock.At(now)
-	if err := authn.CheckValidity(revokedAt, expiresAt, at); err != nil {
-		return 0, err
-	}
-	isOwner := caller.UserID == channelID
-	switch {
-	case rule.Relation == owner && !isOwner:
-		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
-	case rule.Relation == moderator && !isOwner && !isModerator:
-		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
-	}
-	if rule.Relation == owner || rule.Relation == moderator {
-		markChecked(ctx, rule.Relation)
-	}
-	return at, nil
-}
-
 // Reauthenticate checks the caller's token again, in the transaction of a change that
 // depends on nothing but the token: a change by a backend that acts for no user.
 func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {

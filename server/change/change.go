@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/instant"
@@ -47,6 +48,7 @@ type Change struct {
 
 	isAlone     bool // the change shares its transaction with none
 	isAmong     bool // the change may share its transaction with changes of other channels
+	turn        *changequeue.Turn
 	operationID uid.ID
 	requestID   string
 	traceparent string
@@ -58,13 +60,13 @@ type Change struct {
 // returns an error, the change is rolled back. body may run more than once, and only its
 // last run takes effect.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID}, subject{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+	return authorized(ctx, s, Change{ChannelID: channelID}, subject{}, withoutUser(body))
 }
 
 // ApplyAlone is Apply for a change that shares its transaction with no other: a change of
 // many rows, for whose commit the others would wait, or a change of what Locked holds.
 func ApplyAlone(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID, isAlone: true}, subject{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+	return authorized(ctx, s, Change{ChannelID: channelID, isAlone: true}, subject{}, withoutUser(body))
 }
 
 // ApplyTo is Apply for a change about a user. It passes the user to body, and returns
@@ -76,9 +78,14 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 // ApplyToOne is ApplyTo for a change that may read and write nothing but its events, the rows
 // of the one user, and what more reads in the statement that authorizes the change. So what
 // earlier changes of the transaction deferred may wait until the end, unless it concerns the
-// user or the caller.
+// user or the caller. On a database server, what more reads may be read while the change waits
+// for its turn, so the arguments of more may depend on the channel only.
 func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
 	return authorized(ctx, s, Change{ChannelID: channelID, isAmong: true}, subject{key: about, more: more, isAll: true}, withUser(body))
+}
+
+func withoutUser(body func(context.Context, *Change) error) func(context.Context, *Change, *users.Joined) error {
+	return func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) }
 }
 
 func withUser(body func(context.Context, *Change, *ent.User) error) func(context.Context, *Change, *users.Joined) error {
@@ -105,21 +112,27 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 	if err != nil {
 		return err
 	}
+	facts := authz.NewFacts(ctx, start.ChannelID, about.key, about.more)
+	if about.isAll {
+		ctx = announce(ctx, facts)
+	}
 	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
-		var err error
-		var found users.Joined
 		if !about.isAll || c.hasDeferred(about.key) || c.hasDeferred(users.Key{ID: c.ActorID}) {
 			if err := flush(ctx, c); err != nil {
 				return err
 			}
+			c.ahead.forget()
 		}
-		if c.Now, err = authz.AuthorizeAbout(ctx, s, c.Tx, c.ChannelID, about.key, &found, about.more); err != nil {
+		if err := c.read(ctx, facts); err != nil {
+			return err
+		}
+		if c.Now, err = facts.Authorize(ctx); err != nil {
 			return err
 		}
 		if !c.exists {
 			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 		}
-		return body(ctx, c, &found)
+		return body(ctx, c, &facts.User)
 	})
 }
 
@@ -167,6 +180,9 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	err = write(ctx, turn, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
 		c.Tx = tx
+		if attempt.IsFirst { // others share only the transaction of a first attempt
+			c.turn = turn
+		}
 		if err := c.lock(ctx, attempt); err != nil {
 			return err
 		}

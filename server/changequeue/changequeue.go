@@ -144,6 +144,15 @@ func (t *Turn) Passed() any {
 	return t.slot.Passed()
 }
 
+// Next returns what up to n of the next changes of moderators have announced with their
+// fair.Request. None of them has its turn before this one ends.
+func (t *Turn) Next(n int) []any {
+	if t == nil {
+		return nil
+	}
+	return t.slot.Next(n)
+}
+
 // Pass passes the turn with a value to the next change of the channel, and reports whether
 // it did. It does not if no change waits, if the next one did not use AcquireOrJoin, or if
 // its priority is lower than least.

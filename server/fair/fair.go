@@ -99,6 +99,24 @@ func (s *Slot) Pass(value any, least Priority) bool {
 	return true
 }
 
+// Next returns what up to n of the next requests with high priority have announced, in the
+// order in which they will be served. None of them is served before the slot is released or
+// passed on.
+func (s *Slot) Next(n int) []any {
+	if s.gate == nil {
+		return nil
+	}
+	s.gate.mu.Lock()
+	defer s.gate.mu.Unlock()
+	var announced []any
+	for _, w := range s.gate.waiting[High].upTo(n) {
+		if w.announced != nil {
+			announced = append(announced, w.announced)
+		}
+	}
+	return announced
+}
+
 // Release returns the slot to its gate. Further calls have no effect.
 func (s *Slot) Release() {
 	if s.gate != nil {
@@ -131,7 +149,7 @@ func (g *Gate) acquire(ctx context.Context, joins bool) (Slot, error) {
 		return Slot{}, err
 	}
 	w := g.waiting[r.Priority].add(r.Owner)
-	w.joins = joins
+	w.joins, w.announced = joins, r.Announced
 	g.mu.Unlock()
 	return g.wait(ctx, w, r)
 }
@@ -280,7 +298,9 @@ type waiter struct {
 	granted chan struct{} // closed when the request has a slot
 	at      *list.Element // in the queue of its owner
 	joins   bool          // the request uses AcquireOrJoin
-	passed  any           // what the earlier holder of the slot passed on
+
+	announced any // see Request
+	passed    any // what the earlier holder of the slot passed on
 }
 
 // line holds the waiting requests of one priority: a queue for each owner, and the
@@ -318,6 +338,26 @@ func (l *line) first() *waiter {
 		return nil
 	}
 	return e.Value.(*queue).requests.Front().Value.(*waiter)
+}
+
+// upTo returns up to n requests, in the order in which they will be served.
+func (l *line) upTo(n int) []*waiter {
+	var fronts []*list.Element // of the owners' queues
+	for e := l.owners.Front(); e != nil && len(fronts) < n; e = e.Next() {
+		fronts = append(fronts, e.Value.(*queue).requests.Front())
+	}
+	var all []*waiter
+	for len(fronts) > 0 && len(all) < n {
+		later := fronts[:0]
+		for _, e := range fronts[:min(len(fronts), n-len(all))] {
+			all = append(all, e.Value.(*waiter))
+			if e = e.Next(); e != nil {
+				later = append(later, e)
+			}
+		}
+		fronts = later
+	}
+	return all
 }
 
 // take removes and returns the next request; nil if there is none. The owner of the

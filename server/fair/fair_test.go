@@ -39,9 +39,9 @@ func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait 
 	return ended
 }
 
-// as returns the context of a request of an owner.
+// as returns the context of a request of an owner, which announces the name of the owner.
 func as(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) context.Context {
-	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait})
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait, Announced: owner})
 }
 
 func (s *scene) askAll(p fair.Priority, owners ...string) {
@@ -93,6 +93,21 @@ func TestOwnersAreServedRoundRobin(t *testing.T) {
 		s.releaseAll()
 		s.want("a", "a", "b", "c", "a", "b", "a")
 	})
+}
+
+func TestNextReturnsOrderOfService(t *testing.T) {
+	for n := range 9 {
+		inBubble(t, 1, func(s *scene) {
+			s.askAll(fair.High, "first", "a", "a", "a", "b", "c", "b")
+			s.askAll(fair.Normal, "normal")
+			next := s.slots[0].Next(n)
+			s.releaseAll()
+			want := s.order[1 : 1+min(n, 6)] // without the normal request
+			if !slices.EqualFunc(next, want, func(announced any, owner string) bool { return announced == owner }) {
+				t.Errorf("the next %d are %v, want %v", n, next, want)
+			}
+		})
+	}
 }
 
 func TestHighPriorityRequestsOvertakeNormalOnes(t *testing.T) {

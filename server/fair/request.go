@@ -22,6 +22,9 @@ type Request struct {
 	// MaxWait is the longest time that the request may wait; 0 means until its context
 	// ends.
 	MaxWait time.Duration
+	// Announced is what a request that holds the slot may prepare for this one while it waits:
+	// see Slot.Next.
+	Announced any
 }
 
 // ContextKey is the context key of the *Request.

@@ -42,6 +42,12 @@ func TestSharedBans(t *testing.T) {
 			}
 		}
 		mute := func() error { _, err := d.mute(servertest.Owner, servertest.Raider); return err }
+		demote := func() error {
+			_, err := d.Moderation.RemoveModerator(callers[owner].Context(), &moderatov1.RemoveModeratorRequest{
+				ChannelId: servertest.Owner.String(), UserId: servertest.Moderator.String(),
+			})
+			return err
+		}
 		clearChat := func() error {
 			_, err := moderatov1.NewChatServiceClient(d.Conn).ClearChat(callers[owner].Context(), &moderatov1.ClearChatRequest{ChannelId: servertest.Owner.String()})
 			return err
@@ -63,6 +69,8 @@ func TestSharedBans(t *testing.T) {
 				[]string{made, cleared, lifted}},
 			{"bans by a moderator who is banned", []step{{ban(owner, mod), "OK"}, {ban(mod, "by id"), "NOT_CHANNEL_MODERATOR"}, {ban(owner, "other"), "OK"}},
 				[]string{made, cleared, made, cleared}},
+			{"bans by a moderator who has lost the role", []step{{ban(mod, "other"), "OK"}, {demote, "OK"}, {ban(mod, "by id"), "NOT_CHANNEL_MODERATOR"}},
+				[]string{made, cleared, "channel.moderator.remove"}},
 			{"a mute of a user who is banned", []step{{ban(owner, "by id"), "OK"}, {mute, "OK"}, {ban(owner, "other"), "OK"}},
 				[]string{made, cleared, "channel.mute", cleared, made, cleared}},
 			{"a ban before the chat is cleared", []step{{ban(owner, "other"), "OK"}, {clearChat, "OK"}, {ban(owner, "by id"), "OK"}},
@@ -74,6 +82,7 @@ func TestSharedBans(t *testing.T) {
 				_ = unban(owner, user)()
 			}
 			_ = d.unmute(servertest.Owner, servertest.Raider)
+			_ = d.setModerator(servertest.Moderator, true)
 			d.say(servertest.Owner, servertest.Raider, "of the raider")
 			d.say(servertest.Owner, servertest.Viewer, "of the viewer")
 			before := len(d.eventTypes())

@@ -1,0 +1,212 @@
+package authz
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// Facts are what the database knows about a change that is to be authorized: the caller's
+// token and rights, and the user whom the change is about.
+type Facts struct {
+	// User is the user whom the change is about.
+	User users.Joined
+
+	channelID uid.ID
+	caller    *authn.Caller
+	about     users.Key
+	more      users.More
+
+	at                   instant.Instant // when the facts were read, by the database's clock
+	isTokenKnown         bool
+	revokedAt, expiresAt *instant.Instant
+	isModerator          bool
+}
+
+// NewFacts returns the Facts of a change of a channel that the caller of the present request
+// makes. They are still to be read. about is the user whom the change is about, or the zero
+// Key; more is what is read beside the user.
+func NewFacts(ctx context.Context, channelID uid.ID, about users.Key, more users.More) *Facts {
+	return &Facts{channelID: channelID, caller: authn.FromContext(ctx), about: about, more: more}
+}
+
+// Read reads the facts in one statement. It must be called in the transaction of the change,
+// after the channel is locked.
+func (f *Facts) Read(ctx context.Context, s *store.Store, tx *ent.Tx) error {
+	var now int64
+	f.isTokenKnown = false
+	join, key := f.about.Join()
+	err := store.QueryEach(ctx, tx, `
+		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
+			`+Moderates(s.Clock, "?", "?")+`, `+users.JoinedColumns+f.more.Columns+`
+		FROM tokens t`+join+f.more.Join+` WHERE t.id = ?`,
+		slices.Concat(moderatesArgs(f.channelID, f.caller.UserID), f.more.ColumnArgs, key, f.more.JoinArgs, []any{f.caller.Token}),
+		func(scan func(...any) error) error {
+			f.isTokenKnown = true
+			return scan(slices.Concat([]any{&now, &f.revokedAt, &f.expiresAt, &f.isModerator}, f.User.Fields(), f.more.Fields)...)
+		})
+	if err != nil {
+		return fmt.Errorf("authorize: %w", err)
+	}
+	f.at = s.Clock.At(now)
+	return nil
+}
+
+// Authorize decides by the facts whether the caller, who is that of the present request, may
+// make the change. The token must be valid, and the caller must have the relation to the
+// channel that the rule of the method requires. Authorize returns the time of the change.
+func (f *Facts) Authorize(ctx context.Context) (instant.Instant, error) {
+	if !f.isTokenKnown {
+		return 0, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	if err := authn.CheckValidity(f.revokedAt, f.expiresAt, f.at); err != nil {
+		return 0, err
+	}
+	relation, isOwner := fromContext(ctx).Relation, f.caller.UserID == f.channelID
+	switch {
+	case relation == owner && !isOwner:
+		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
+	case relation == moderator && !isOwner && !f.isModerator:
+		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+	}
+	if relation == owner || relation == moderator {
+		markChecked(ctx, relation)
+	}
+	return f.at, nil
+}
+
+// CanReadWith reports whether ReadTogether can read the facts together with others: they are
+// of one channel, and read the same beside the user.
+func (f *Facts) CanReadWith(other *Facts) bool {
+	return f.channelID == other.channelID && f.more.Columns == other.more.Columns && f.more.Join == other.more.Join
+}
+
+// ReadTogether is Read for the facts of several changes, which can be read with each other.
+// It takes one statement for the tokens, and one or two for the users.
+func ReadTogether(ctx context.Context, s *store.Store, tx *ent.Tx, all []*Facts) error {
+	r := together{store: s, tx: tx, all: all}
+	if err := r.readTokens(ctx); err != nil {
+		return fmt.Errorf("authorize %d changes: read the tokens: %w", len(all), err)
+	}
+	var ids, slugs []any
+	for _, f := range all {
+		ids = append(ids, f.caller.UserID)
+		if f.about.Slug != "" {
+			slugs = append(slugs, f.about.Slug)
+		} else {
+			ids = append(ids, f.about.ID)
+		}
+	}
+	if err := r.readUsers(ctx, "u.id", ids); err != nil {
+		return fmt.Errorf("authorize %d changes: read the users: %w", len(all), err)
+	}
+	if err := r.readUsers(ctx, "u.slug", slugs); err != nil {
+		return fmt.Errorf("authorize %d changes: read the users by name: %w", len(all), err)
+	}
+	return nil
+}
+
+// together reads the facts of several changes.
+type together struct {
+	store *store.Store
+	tx    *ent.Tx
+	all   []*Facts
+}
+
+func (r *together) readTokens(ctx context.Context) error {
+	var ids []any
+	for _, f := range r.all {
+		f.isTokenKnown, f.isModerator, f.User = false, false, users.Joined{}
+		ids = append(ids, f.caller.Token)
+	}
+	ids = padded(ids)
+	return store.QueryEach(ctx, r.tx, "SELECT t.id, "+r.store.Clock.SQL()+", t.revoked_at, t.expires_at FROM tokens t WHERE t.id IN ("+store.Placeholders(len(ids))+")", ids,
+		func(scan func(...any) error) error {
+			var id digest.SHA256
+			var now int64
+			var revokedAt, expiresAt *instant.Instant
+			if err := scan(&id, &now, &revokedAt, &expiresAt); err != nil {
+				return err
+			}
+			for _, f := range r.all {
+				if f.caller.Token == id {
+					f.at, f.isTokenKnown, f.revokedAt, f.expiresAt = r.store.Clock.At(now), true, revokedAt, expiresAt
+				}
+			}
+			return nil
+		})
+}
+
+// readUsers reads callers, and the users whom the changes are about, by the values of a column.
+func (r *together) readUsers(ctx context.Context, column string, values []any) error {
+	if len(values) == 0 {
+		return nil
+	}
+	channelID, more := r.all[0].channelID, r.all[0].more
+	values = padded(values)
+	return store.QueryEach(ctx, r.tx, `
+		SELECT u.id, u.slug, `+Moderates(r.store.Clock, "?", "u.id")+`, `+users.JoinedColumns+more.Columns+`
+		FROM users u`+more.Join+` WHERE u.`+users.Exists+` AND `+column+` IN (`+store.Placeholders(len(values))+`)`,
+		slices.Concat([]any{channelID, channelID}, more.ColumnArgs, more.JoinArgs, values),
+		func(scan func(...any) error) error { return r.scanUser(column, scan) })
+}
+
+// scanUser scans the row of a user into the facts that it concerns.
+func (r *together) scanUser(column string, scan func(...any) error) error {
+	var id uid.ID
+	var slug string
+	var isModerator bool
+	first, rest := []any{&id, &slug, &isModerator}, len(r.all[0].User.Fields())+len(r.all[0].more.Fields)
+	if err := scan(append(first, skipped(rest)...)...); err != nil {
+		return err
+	}
+	for _, f := range r.all {
+		if column == "u.id" && f.caller.UserID == id {
+			f.isModerator = isModerator
+		}
+		isAbout := f.about.Slug == "" && f.about.ID == id
+		if column == "u.slug" {
+			isAbout = f.about.Slug == slug
+		}
+		if !isAbout {
+			continue
+		}
+		if err := scan(slices.Concat(skipped(len(first)), f.User.Fields(), f.more.Fields)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// padded repeats the last value until the number of values is a power of two, so that there
+// are few different statements to prepare.
+func padded(values []any) []any {
+	for n := len(values); n&(n-1) != 0; n++ {
+		values = append(values, values[len(values)-1])
+	}
+	return values
+}
+
+// skip is the destination of a column that is not scanned.
+type skip struct{}
+
+// Scan implements sql.Scanner.
+func (skip) Scan(any) error { return nil }
+
+func skipped(n int) []any {
+	all := make([]any, n)
+	for i := range all {
+		all[i] = skip{}
+	}
+	return all
+}
