@@ -43,7 +43,7 @@ type bench struct {
 }
 
 func main() {
-	b := &bench{start: time.Now(), plots: map[string]*plot{}, buildFlags: []string{"-trimpath", "-ldflags", "-s -w", "-gcflags", "github.com/moderato-live/moderato/ent/...=-l"}}
+	b := &bench{start: time.Now(), plots: map[string]*plot{}, buildFlags: []string{"-trimpath", "-ldflags", "-s -w", "-gcflags", "github.com/moderato-live/moderato/ent/...=-l", "-gcflags", "github.com/nats-io/...=-l"}}
 	var only, stores, write string
 	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
 	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")

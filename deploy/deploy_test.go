@@ -209,13 +209,22 @@ func TestSettingsExist(t *testing.T) {
 		t.Errorf("found %d variables (%v)", variables, err)
 	}
 	for file, want := range map[string]string{
-		"Dockerfile":                 "-gcflags 'github.com/moderato-live/moderato/ent/...=-l'", // as make build
-		"../tools/release/main.go":   `"github.com/moderato-live/moderato/ent/...=-l"`,
 		"kubernetes/deployment.yaml": "httpGet: {path: /readyz, port: admin}",
 		"compose/haproxy.cfg":        "GET /readyz",
 	} {
 		if !strings.Contains(string(read(t, file)), want) {
 			t.Errorf("%s does not have %s", file, want)
+		}
+	}
+	notInlined := regexp.MustCompile(`(?m)^NOT_INLINED = (.+)$`).FindStringSubmatch(string(read(t, "../Makefile")))
+	if notInlined == nil {
+		t.Fatal("the Makefile has no NOT_INLINED")
+	}
+	for pattern := range strings.FieldsSeq(notInlined[1]) {
+		for _, file := range []string{"Dockerfile", "../tools/release/main.go", "../bench/main.go"} {
+			if !strings.Contains(string(read(t, file)), pattern+"=-l") {
+				t.Errorf("%s inlines %s, unlike make build", file, pattern)
+			}
 		}
 	}
 	for file, grace := range map[string]*regexp.Regexp{
