@@ -53,9 +53,10 @@ func (s *Store) beginShared(ctx context.Context, slot fair.Slot) (*shared, error
 			return nil, fmt.Errorf("begin: %w", err)
 		}
 	}
+	sh := &shared{store: s, common: newCommon(), slot: slot, writer: writer, done: make(chan struct{})}
 	whole, cancel := context.WithCancel(context.WithoutCancel(coalesce.CommitBy(ctx)))
 	stop := context.AfterFunc(ctx, cancel)
-	tx, err := s.write.Tx(whole)
+	tx, err := s.write.Tx(context.WithValue(whole, executedKey{}, &sh.savepoint.count))
 	if !stop() && err == nil {
 		_ = tx.Rollback()
 		err = ctx.Err()
@@ -65,7 +66,7 @@ func (s *Store) beginShared(ctx context.Context, slot fair.Slot) (*shared, error
 		writer.Release()
 		return nil, fmt.Errorf("begin: %w", err)
 	}
-	sh := &shared{store: s, tx: tx, common: newCommon(), cancel: cancel, slot: slot, writer: writer, done: make(chan struct{})}
+	sh.tx, sh.cancel = tx, cancel
 	sh.common.shared = sh
 	return sh, nil
 }

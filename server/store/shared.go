@@ -121,10 +121,11 @@ func (s *Store) attemptShared(ctx context.Context, with share, attempt Attempt, 
 // shared is a transaction that changes share. One change at a time holds it: the one whose
 // body runs, which then passes it on or commits it.
 type shared struct {
-	store  *Store
-	tx     *ent.Tx
-	common *Common
-	cancel context.CancelFunc
+	store     *Store
+	tx        *ent.Tx
+	savepoint savepoint
+	common    *Common
+	cancel    context.CancelFunc
 	// slot is of the store's gate for transactions that changes of different channels share.
 	// It is not held if only changes of one channel share this one.
 	slot   fair.Slot
@@ -166,17 +167,12 @@ func (sh *shared) run(ctx context.Context, attempt Attempt, b body) (isOver bool
 		return isOver, err
 	}
 	sh.store.joined.Inc()
-	set, undo, release := sh.store.dialect.savepoint()
-	if err := sh.exec(ctx, set); err != nil {
+	if err := sh.set(ctx); err != nil {
 		return true, fmt.Errorf("%w: %w", errAborted, err)
 	}
 	err = hooked(ctx, sh.store, sh.tx, attempt, b)
-	end := release
-	if err != nil {
-		end = undo
-	}
 	// This fails if the database has rolled back the transaction.
-	if failed := sh.exec(ctx, end); failed != nil {
+	if failed := sh.unset(ctx, err != nil); failed != nil {
 		return true, sh.errorOfBroken(err, failed)
 	}
 	return false, err
@@ -190,14 +186,6 @@ func (sh *shared) errorOfBroken(own, failed error) error {
 		return own
 	}
 	return fmt.Errorf("%w: %w", errAborted, failed)
-}
-
-func (sh *shared) exec(ctx context.Context, statement string) error {
-	if statement == "" {
-		return nil
-	}
-	_, err := sh.tx.ExecContext(ctx, statement)
-	return err
 }
 
 // contextOf returns the context of a change's statements.

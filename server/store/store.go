@@ -166,7 +166,7 @@ func (s *Store) firstPing(ctx context.Context) error {
 
 func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced tracing.Database) *Store {
 	client := func(db *sql.DB) *ent.Client {
-		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
+		return ent.NewClient(ent.Driver(countingDriver{entsql.OpenDB(d.name(), db)}))
 	}
 	separate := reading
 	separate.Coalesce = false

@@ -22,10 +22,11 @@ func statement(query string, args []driver.NamedValue) Statement {
 	return s
 }
 
-// Recorder records the queries that a Store sends, in transactions and outside them.
+// Recorder records the statements that a Store sends, in transactions and outside them.
 type Recorder struct {
-	mu   sync.Mutex
-	sent []Statement
+	mu       sync.Mutex
+	sent     []Statement
+	executed []Statement
 }
 
 // Layer returns the layer through which to open a Store to record.
@@ -38,6 +39,13 @@ func (r *Recorder) Sent() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Statement(nil), r.sent...)
+}
+
+// Executed returns the statements without rows that were executed so far.
+func (r *Recorder) Executed() []Statement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Statement(nil), r.executed...)
 }
 
 // everyone is a chooser that intercepts no transaction.
@@ -69,4 +77,12 @@ func (c *recordedConn) QueryContext(ctx context.Context, query string, args []dr
 	c.recorder.sent = append(c.recorder.sent, s)
 	c.recorder.mu.Unlock()
 	return c.layeredConn.QueryContext(ctx, query, args)
+}
+
+func (c *recordedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	s := statement(query, args)
+	c.recorder.mu.Lock()
+	c.recorder.executed = append(c.recorder.executed, s)
+	c.recorder.mu.Unlock()
+	return c.layeredConn.ExecContext(ctx, query, args)
 }
