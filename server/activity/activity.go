@@ -74,7 +74,8 @@ func putActivity(ctx context.Context, tx feed.Tx, r *platformv1.ActivityRecord, 
 		if err := tx.Channel.Update().Where(entchannel.ID(channelID)).SetActivityNumber(a.Number).Exec(ctx); err != nil {
 			return nil, err
 		}
-		return addActivity(ctx, tx, a)
+		a.ID = uid.New()
+		return a, Add(ctx, tx.Tx, a)
 	}
 	if before.Type != kind && !mayChangeType {
 		return nil, ofAnotherType("key", before)
@@ -95,11 +96,14 @@ func findActivity(ctx context.Context, tx feed.Tx, channelID uid.ID, key string)
 	return a, err
 }
 
-// addActivity stores a new activity, whose number is the channel's next.
-func addActivity(ctx context.Context, tx feed.Tx, a *ent.Activity) (*ent.Activity, error) {
-	return tx.Activity.Create().SetID(uid.New()).SetChannelID(a.ChannelID).SetDedupKey(a.DedupKey).SetNumber(a.Number).SetType(a.Type).
-		SetNillableUserID(a.UserID).SetInfo(a.Info).SetAction(a.Action).SetCreatedAt(a.CreatedAt).
-		Save(ctx)
+// Add stores new activities.
+func Add(ctx context.Context, tx *ent.Tx, all ...*ent.Activity) error {
+	rows := make([]*ent.ActivityCreate, len(all))
+	for i, a := range all {
+		rows[i] = tx.Activity.Create().SetID(a.ID).SetChannelID(a.ChannelID).SetDedupKey(a.DedupKey).SetNumber(a.Number).SetType(a.Type).
+			SetNillableUserID(a.UserID).SetInfo(a.Info).SetAction(a.Action).SetCreatedAt(a.CreatedAt)
+	}
+	return tx.Activity.CreateBulk(rows...).Exec(ctx)
 }
 
 // Occurrence is something that a user did in a channel, which the channel's dashboard
@@ -120,7 +124,17 @@ type Occurrence struct {
 }
 
 // Record stores a new Occurrence as part of a change.
-func Record(ctx context.Context, tx feed.Tx, c *change.Change, o Occurrence) (*ent.Activity, error) {
+func Record(ctx context.Context, c *change.Change, o Occurrence) (*ent.Activity, error) {
+	a, err := New(c, o)
+	if err != nil {
+		return nil, err
+	}
+	return a, Add(ctx, c.Tx, a)
+}
+
+// New returns the activity of an Occurrence, with the next number of the channel. The change,
+// or what it defers, must Add it.
+func New(c *change.Change, o Occurrence) (*ent.Activity, error) {
 	facts, err := structpb.NewStruct(o.Facts)
 	if err != nil {
 		return nil, err
@@ -128,10 +142,10 @@ func Record(ctx context.Context, tx feed.Tx, c *change.Change, o Occurrence) (*e
 	if o.Key == "" {
 		o.Key = o.Kind + "/" + uid.New().String()
 	}
-	return addActivity(ctx, tx, &ent.Activity{
-		ChannelID: c.ChannelID, DedupKey: o.Key, Number: c.NextActivity(), Type: o.Kind, UserID: &o.User.ID, CreatedAt: o.At,
+	return &ent.Activity{
+		ID: uid.New(), ChannelID: c.ChannelID, DedupKey: o.Key, Number: c.NextActivity(), Type: o.Kind, UserID: &o.User.ID, CreatedAt: o.At,
 		Info: describe(o.User, facts), Action: actionOf(o.Action),
-	})
+	}, nil
 }
 
 // FindRepeat returns the activity of an earlier call with the same key; nil if this

@@ -56,7 +56,7 @@ func (s *Service) recordKeyed(ctx context.Context, k keyed, result **platformv1.
 		if err == nil && row == nil {
 			at := tx.OrNow(k.at)
 			emit(c, user, at.Proto())
-			row, err = Record(ctx, tx, c, Occurrence{Kind: k.kind, Key: k.key, User: user, At: at, Facts: k.facts, Action: k.action})
+			row, err = Record(ctx, c, Occurrence{Kind: k.kind, Key: k.key, User: user, At: at, Facts: k.facts, Action: k.action})
 		}
 		if err == nil {
 			*result, err = activityRecord(row)

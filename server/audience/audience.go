@@ -31,15 +31,6 @@ func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent
 	return f, err
 }
 
-// AddFollow stores and counts a follow that does not exist yet.
-func AddFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
-	err := c.Tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
-		SetFollowedAt(f.FollowedAt).SetIsNotificationEnabled(f.IsNotificationEnabled).
-		Exec(ctx)
-	c.CountFollowers(countsOf(c.LiveStartedAt, f, 1))
-	return err
-}
-
 // RemoveFollow removes an existing follow and subtracts it from the counters.
 func RemoveFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
 	c.CountFollowers(countsOf(c.LiveStartedAt, f, -1))

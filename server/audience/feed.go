@@ -38,21 +38,16 @@ func (s *Service) Follow(ctx context.Context, req *platformv1.FollowRequest) (*p
 	respond := idempotency.Response(ctx, func() *platformv1.FollowResponse {
 		return &platformv1.FollowResponse{Follow: followRecord(f)}
 	})
-	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
-		tx := feed.InChange(c)
-		if f, err = FindFollow(ctx, tx.Tx, channelID, userID); err != nil || f != nil {
-			return err
+	var existing joinedFollow
+	err = change.ApplyToOne(ctx, s.Store, channelID, users.Key{ID: userID}, existing.read(channelID), func(ctx context.Context, c *change.Change, user *ent.User) error {
+		if f = existing.of(channelID, userID); f != nil {
+			return nil
 		}
 		f = &ent.Follow{
 			ChannelID: channelID, UserID: userID,
-			FollowedAt: tx.OrNow(req.GetFollowedAt()), IsNotificationEnabled: req.GetIsNotificationEnabled(),
+			FollowedAt: feed.InChange(c).OrNow(req.GetFollowedAt()), IsNotificationEnabled: req.GetIsNotificationEnabled(),
 		}
-		if err := AddFollow(ctx, c, f); err != nil {
-			return err
-		}
-		EmitFollow(c, user, f)
-		_, err = activity.Record(ctx, tx, c, activity.Occurrence{Kind: activity.Follower, User: user, At: f.FollowedAt})
-		return err
+		return (&deferredFollow{follow: f, user: user}).begin(ctx, c)
 	})
 	if err != nil {
 		return nil, err
@@ -175,7 +170,7 @@ func emitChange(ctx context.Context, tx feed.Tx, c *change.Change, before, after
 	if !after.IsActive || (wasActive && after.RenewCount <= before.RenewCount) {
 		return nil
 	}
-	_, err = activity.Record(ctx, tx, c, activity.Occurrence{
+	_, err = activity.Record(ctx, c, activity.Occurrence{
 		Kind: activity.Subscriber, User: user, At: after.SubscribedAt, Facts: map[string]any{"renewCount": after.RenewCount},
 	})
 	return err

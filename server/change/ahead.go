@@ -45,7 +45,7 @@ func (c *Change) read(ctx context.Context, own *authz.Facts) error {
 	}
 	all := []*authz.Facts{own}
 	if c.isAmong && !c.Store.SharesAmongChannels() {
-		all = append(all, c.next(own)...)
+		all = append(all, c.next(ctx, own)...)
 	}
 	var err error
 	if len(all) == 1 {
@@ -59,11 +59,11 @@ func (c *Change) read(ctx context.Context, own *authz.Facts) error {
 	return err
 }
 
-// next returns the facts of the changes that have their turns next, as far as they can be read
-// with those of the change.
-func (c *Change) next(own *authz.Facts) []*authz.Facts {
+// next returns the facts of the changes that have their turns next and may join the
+// transaction, as far as they can be read with those of the change.
+func (c *Change) next(ctx context.Context, own *authz.Facts) []*authz.Facts {
 	var all []*authz.Facts
-	for _, announced := range c.turn.Next(maxAhead - 1) {
+	for _, announced := range c.turn.Next(maxAhead-1, fair.FromContext(ctx).Priority) {
 		if facts, ok := announced.(*authz.Facts); ok && facts.CanReadWith(own) {
 			all = append(all, facts)
 		}

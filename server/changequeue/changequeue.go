@@ -144,13 +144,14 @@ func (t *Turn) Passed() any {
 	return t.slot.Passed()
 }
 
-// Next returns what up to n of the next changes of moderators have announced with their
-// fair.Request. None of them has its turn before this one ends.
-func (t *Turn) Next(n int) []any {
+// Next returns what up to n of the next changes have announced with their fair.Request: those
+// of moderators and then, if least allows it, others. None of them has its turn before this
+// one ends.
+func (t *Turn) Next(n int, least fair.Priority) []any {
 	if t == nil {
 		return nil
 	}
-	return t.slot.Next(n)
+	return t.slot.Next(n, least)
 }
 
 // Pass passes the turn with a value to the next change of the channel, and reports whether

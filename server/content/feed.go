@@ -204,7 +204,7 @@ func recordVote(ctx context.Context, tx feed.Tx, c *change.Change, v ent.Vote, u
 	if known != nil {
 		return &v, nil // its activity was put, or imported, before the vote
 	}
-	_, err = activity.Record(ctx, tx, c, activity.Occurrence{
+	_, err = activity.Record(ctx, c, activity.Occurrence{
 		Kind: activity.Vote, Key: key, User: user, At: v.VotedAt, Action: req.GetAction(),
 		Facts: map[string]any{"amount": v.Amount, "epoch": v.Epoch},
 	})

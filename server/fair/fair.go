@@ -99,19 +99,21 @@ func (s *Slot) Pass(value any, least Priority) bool {
 	return true
 }
 
-// Next returns what up to n of the next requests with high priority have announced, in the
-// order in which they will be served. None of them is served before the slot is released or
-// passed on.
-func (s *Slot) Next(n int) []any {
+// Next returns what up to n of the next requests have announced, in the order in which they
+// will be served if no other one arrives: those with high priority and then, if least allows
+// it, the normal ones. None of them is served before the slot is released or passed on.
+func (s *Slot) Next(n int, least Priority) []any {
 	if s.gate == nil {
 		return nil
 	}
 	s.gate.mu.Lock()
 	defer s.gate.mu.Unlock()
 	var announced []any
-	for _, w := range s.gate.waiting[High].upTo(n) {
-		if w.announced != nil {
-			announced = append(announced, w.announced)
+	for p := High; p >= least; p-- {
+		for _, w := range s.gate.waiting[p].upTo(n - len(announced)) {
+			if w.announced != nil {
+				announced = append(announced, w.announced)
+			}
 		}
 	}
 	return announced

@@ -96,15 +96,18 @@ func TestOwnersAreServedRoundRobin(t *testing.T) {
 }
 
 func TestNextReturnsOrderOfService(t *testing.T) {
-	for n := range 9 {
+	isOf := func(announced any, owner string) bool { return announced == owner }
+	for n := range 11 {
 		inBubble(t, 1, func(s *scene) {
 			s.askAll(fair.High, "first", "a", "a", "a", "b", "c", "b")
-			s.askAll(fair.Normal, "normal")
-			next := s.slots[0].Next(n)
+			s.askAll(fair.Normal, "normal 1", "normal 2", "normal 1")
+			high, all := s.slots[0].Next(n, fair.High), s.slots[0].Next(n, fair.Normal)
 			s.releaseAll()
-			want := s.order[1 : 1+min(n, 6)] // without the normal request
-			if !slices.EqualFunc(next, want, func(announced any, owner string) bool { return announced == owner }) {
-				t.Errorf("the next %d are %v, want %v", n, next, want)
+			if want := s.order[1 : 1+min(n, 6)]; !slices.EqualFunc(high, want, isOf) {
+				t.Errorf("the next %d with high priority are %v, want %v", n, high, want)
+			}
+			if want := s.order[1 : 1+min(n, 9)]; !slices.EqualFunc(all, want, isOf) {
+				t.Errorf("the next %d are %v, want %v", n, all, want)
 			}
 		})
 	}
