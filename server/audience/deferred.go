@@ -44,15 +44,16 @@ type deferredFollow struct {
 }
 
 // begin makes the user of a change follow the channel.
-func (d *deferredFollow) begin(ctx context.Context, c *change.Change) error {
+func (d *deferredFollow) begin(c *change.Change) error {
 	EmitFollow(c, d.user, d.follow)
 	c.CountFollowers(countsOf(c.LiveStartedAt, d.follow, 1))
-	var err error
-	d.activity, err = activity.New(c, activity.Occurrence{Kind: activity.Follower, User: d.user, At: d.follow.FollowedAt})
+	a, err := activity.New(c, activity.Occurrence{Kind: activity.Follower, User: d.user, At: d.follow.FollowedAt})
 	if err != nil {
 		return err
 	}
-	return c.Defer(ctx, d)
+	d.activity = a
+	c.Defer(d)
+	return nil
 }
 
 // Concerns implements change.Deferred.

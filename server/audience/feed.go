@@ -47,7 +47,7 @@ func (s *Service) Follow(ctx context.Context, req *platformv1.FollowRequest) (*p
 			ChannelID: channelID, UserID: userID,
 			FollowedAt: feed.InChange(c).OrNow(req.GetFollowedAt()), IsNotificationEnabled: req.GetIsNotificationEnabled(),
 		}
-		return (&deferredFollow{follow: f, user: user}).begin(ctx, c)
+		return (&deferredFollow{follow: f, user: user}).begin(c)
 	})
 	if err != nil {
 		return nil, err

@@ -36,15 +36,15 @@ func announce(ctx context.Context, facts *authz.Facts) context.Context {
 	return fair.NewContext(ctx, r)
 }
 
-// read reads the facts of the change, unless an earlier change of the transaction has. On a
-// database server it also reads those of the changes that have their turns next, because a
-// statement about many changes costs little more than one about a single change.
+// read reads the facts of the change, unless an earlier change of the transaction has. It also
+// reads those of the changes that have their turns next, because a statement about many changes
+// costs little more than one about a single change.
 func (c *Change) read(ctx context.Context, own *authz.Facts) error {
 	if c.ahead.facts[own] {
 		return nil
 	}
 	all := []*authz.Facts{own}
-	if c.isAmong && !c.Store.SharesAmongChannels() {
+	if c.isAmong {
 		all = append(all, c.next(ctx, own)...)
 	}
 	var err error

@@ -78,8 +78,8 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 // ApplyToOne is ApplyTo for a change that may read and write nothing but its events, the rows
 // of the one user, and what more reads in the statement that authorizes the change. So what
 // earlier changes of the transaction deferred may wait until the end, unless it concerns the
-// user or the caller. On a database server, what more reads may be read while the change waits
-// for its turn, so the arguments of more may depend on the channel only.
+// user or the caller. What more reads may be read while the change waits for its turn, so the
+// arguments of more may depend on the channel only.
 func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
 	return authorized(ctx, s, Change{ChannelID: channelID, isAmong: true}, subject{key: about, more: more, isAll: true}, withUser(body))
 }

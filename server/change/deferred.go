@@ -27,16 +27,8 @@ type Due struct {
 	Change *Change
 }
 
-// Defer defers a write about the user of the change, which ApplyToOne must make. On an
-// embedded database, which has no round trips to save, Defer writes at once, because chat
-// posts share the transaction there and read what is written.
-func (c *Change) Defer(ctx context.Context, d Deferred) error {
-	c.deferred = append(c.deferred, d)
-	if c.Store.SharesAmongChannels() {
-		return flush(ctx, c)
-	}
-	return nil
-}
+// Defer defers a write about the user of the change, which ApplyToOne must make.
+func (c *Change) Defer(d Deferred) { c.deferred = append(c.deferred, d) }
 
 func (c *Change) hasDeferred(key users.Key) bool {
 	return slices.ContainsFunc(c.deferred, func(d Deferred) bool { return d.Concerns(key) })

@@ -18,8 +18,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// eachAhead runs a test on database servers, where a change reads the facts of those that have
-// their turns after it. The gate holds back the results of the statement that reads them.
+// eachAhead runs a test of changes whose facts an earlier one reads, on database servers, which
+// tell whether a change has its turn. The gate holds back the results of the statement that
+// reads the facts.
 func eachAhead(t *testing.T, test func(t *testing.T, d *drive, gate *readGate)) {
 	t.Helper()
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {

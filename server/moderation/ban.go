@@ -78,7 +78,8 @@ func banOnce(ctx context.Context, c *change.Change, user *ent.User, existing *jo
 	emitBan(c, b, byModerator)
 	later := &deferredBan{ban: b, user: user, sequence: c.LastSequence()}
 	emitCleared(c, b.userID)
-	return b, c.Defer(ctx, later)
+	c.Defer(later)
+	return b, nil
 }
 
 // joinedBan holds the ban of a user, if there is one, as the statement that authorizes a
@@ -154,7 +155,8 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 			return notBanned
 		}
 		emitUnban(c, c.ActorID, b, c.Now, byModerator)
-		return c.Defer(ctx, &deferredBan{ban: b, user: user, isLifted: true})
+		c.Defer(&deferredBan{ban: b, user: user, isLifted: true})
+		return nil
 	})
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		err = notBanned

@@ -92,9 +92,9 @@ type dialect interface {
 	// hasOneWriter reports whether the database runs one writing transaction at a time,
 	// in this process.
 	hasOneWriter() bool
-	// savepoint returns the statements that set a savepoint, undo all since the last one
-	// that was set, and release it. release is empty if the next set does that.
-	savepoint() (set, undo, release string)
+	// savepoint returns the statements that set a savepoint, replace it with a new one, and
+	// undo everything since. The savepoint outlasts undo.
+	savepoint() (set, replace, undo string)
 	upsert(columns string) string
 	forUpdate() string
 	forUpdateNoWait() string

@@ -231,8 +231,8 @@ func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000
 
 func (mysqlDialect) hasOneWriter() bool { return false }
 
-func (mysqlDialect) savepoint() (set, undo, release string) {
-	return "SAVEPOINT shared_change", "ROLLBACK TO SAVEPOINT shared_change", ""
+func (mysqlDialect) savepoint() (set, replace, undo string) {
+	return "SAVEPOINT shared_change", "SAVEPOINT shared_change", "ROLLBACK TO SAVEPOINT shared_change"
 }
 
 func (mysqlDialect) upsert(string) string { return " ON DUPLICATE KEY UPDATE " }

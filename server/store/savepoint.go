@@ -21,33 +21,30 @@ type savepoint struct {
 // executed counts the statements of a transaction that may write.
 type executed struct{ n int }
 
-// set sets the savepoint for the next body, unless the last one still serves.
-func (sh *shared) set(ctx context.Context) error {
-	if p := &sh.savepoint; p.isSet && p.at == p.count.n {
-		return nil
-	}
-	set, _, _ := sh.store.dialect.savepoint()
-	return sh.execute(ctx, set, true)
-}
-
-// unset ends what set began: it undoes the body, or releases the savepoint if the next set
-// does not do that.
-func (sh *shared) unset(ctx context.Context, isUndone bool) error {
-	_, undo, release := sh.store.dialect.savepoint()
+// save sets the savepoint for the next body, unless the last one still serves.
+func (sh *shared) save(ctx context.Context) error {
+	p := &sh.savepoint
+	set, replace, _ := sh.store.dialect.savepoint()
 	switch {
-	case isUndone:
-		return sh.execute(ctx, undo, release == "")
-	case release != "":
-		return sh.execute(ctx, release, false)
+	case !p.isSet:
+		return sh.toSavepoint(ctx, set)
+	case p.at != p.count.n:
+		return sh.toSavepoint(ctx, replace)
 	}
 	return nil
 }
 
-// execute executes a statement after which the savepoint is set or not.
-func (sh *shared) execute(ctx context.Context, statement string, isSet bool) error {
+// undo returns the transaction to the savepoint.
+func (sh *shared) undo(ctx context.Context) error {
+	_, _, undo := sh.store.dialect.savepoint()
+	return sh.toSavepoint(ctx, undo)
+}
+
+// toSavepoint executes a statement after which the transaction is at the savepoint.
+func (sh *shared) toSavepoint(ctx context.Context, statement string) error {
 	_, err := sh.tx.ExecContext(ctx, statement)
 	p := &sh.savepoint
-	p.isSet, p.at = isSet, p.count.n
+	p.isSet, p.at = true, p.count.n
 	return err
 }
 

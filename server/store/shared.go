@@ -167,12 +167,14 @@ func (sh *shared) run(ctx context.Context, attempt Attempt, b body) (isOver bool
 		return isOver, err
 	}
 	sh.store.joined.Inc()
-	if err := sh.set(ctx); err != nil {
+	if err := sh.save(ctx); err != nil {
 		return true, fmt.Errorf("%w: %w", errAborted, err)
 	}
-	err = hooked(ctx, sh.store, sh.tx, attempt, b)
+	if err = hooked(ctx, sh.store, sh.tx, attempt, b); err == nil {
+		return false, nil
+	}
 	// This fails if the database has rolled back the transaction.
-	if failed := sh.unset(ctx, err != nil); failed != nil {
+	if failed := sh.undo(ctx); failed != nil {
 		return true, sh.errorOfBroken(err, failed)
 	}
 	return false, err
@@ -182,7 +184,7 @@ func (sh *shared) run(ctx context.Context, attempt Attempt, b body) (isOver bool
 // failed. It is the body's own error if that broke the transaction. Any other is dropped, so
 // that the body is retried: it may refuse a change because of others that did not happen.
 func (sh *shared) errorOfBroken(own, failed error) error {
-	if own != nil && (sh.store.dialect.isFull(own) || sh.store.dialect.retryCause(own) != "") {
+	if sh.store.dialect.isFull(own) || sh.store.dialect.retryCause(own) != "" {
 		return own
 	}
 	return fmt.Errorf("%w: %w", errAborted, failed)

@@ -137,8 +137,8 @@ func (sqliteDialect) nowSQL() string {
 
 func (sqliteDialect) hasOneWriter() bool { return true }
 
-func (sqliteDialect) savepoint() (set, undo, release string) {
-	return "SAVEPOINT change", "ROLLBACK TO change; RELEASE change", "RELEASE change"
+func (sqliteDialect) savepoint() (set, replace, undo string) {
+	return "SAVEPOINT change", "RELEASE change; SAVEPOINT change", "ROLLBACK TO change"
 }
 
 func (sqliteDialect) upsert(columns string) string {
