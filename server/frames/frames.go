@@ -33,6 +33,10 @@ const (
 	// client that receives data sends WINDOW_UPDATE and PING frames with it, of each type at
 	// most one for 4 KiB.
 	writtenPerFrame = 1 << 10
+	// paidByData is how many control frames each DATA frame sent to the client pays for,
+	// however short: clients of gRPC measure their network with a PING and a WINDOW_UPDATE at
+	// every response.
+	paidByData = 3
 	// freeBlock is the length in bytes up to which a frame with a header block is free. Of
 	// longer blocks, each blockPerFrame bytes cost as much as a control frame.
 	freeBlock     = 1 << 10
@@ -146,7 +150,7 @@ type conn struct {
 	received parser
 	sent     parser
 	refused  atomic.Int64 // streams that the server has reset and the client has not paid for
-	unpaid   atomic.Int64 // bytes sent that have not paid for a frame
+	unpaid   atomic.Int64 // bytes sent that have not paid for a frame, and what counts as such
 	answered atomic.Bool  // whether the server has sent a response
 
 	close sync.Once
@@ -181,9 +185,11 @@ func (c *conn) pay(cost int) {
 	}
 }
 
-// Write writes, and counts the bytes and the streams that the server resets.
+// Write writes, and counts what pays for control frames, and the streams that the server
+// resets.
 func (c *conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
+	paid := n
 	c.sent.parse(p[:n], func(f frame) {
 		switch f.kind {
 		case http2.FrameRSTStream:
@@ -191,8 +197,9 @@ func (c *conn) Write(p []byte) (int, error) {
 		case http2.FrameHeaders:
 			c.answered.Store(true)
 		}
+		paid += f.paid() * writtenPerFrame
 	})
-	if n > 0 && c.unpaid.Add(int64(n)) > burst*writtenPerFrame {
+	if n > 0 && c.unpaid.Add(int64(paid)) > burst*writtenPerFrame {
 		c.unpaid.Store(burst * writtenPerFrame)
 	}
 	return n, err //nolint:wrapcheck // the connection's own
@@ -257,6 +264,18 @@ func (f frame) cost() int {
 		return 1 + f.length/blockPerFrame
 	}
 	return 1
+}
+
+// paid returns how many control frames of the client a frame of the server pays for, besides
+// those for its length.
+func (f frame) paid() int {
+	switch {
+	case f.kind == http2.FrameData && f.length > 0:
+		return paidByData
+	case f.kind == http2.FramePing && !f.flags.Has(http2.FlagPingAck), f.kind == http2.FrameSettings && !f.flags.Has(http2.FlagSettingsAck):
+		return 1 // the client acknowledges it
+	}
+	return 0
 }
 
 // parse calls found for each frame whose header ends in the next bytes of the connection.

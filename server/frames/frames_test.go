@@ -6,12 +6,17 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/net/http2"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/moderato-live/moderato/server/frames"
 )
@@ -111,6 +116,23 @@ func TestOnlyTooManyControlFramesAreDelayed(t *testing.T) {
 		"WINDOW_UPDATE for what was sent": {
 			repeated(1900, func(f *http2.Framer) { _ = f.WriteWindowUpdate(0, 1<<10) }), append(settings, make([]byte, 1<<20)...), false,
 		},
+		"what a client of gRPC sends with each call": {
+			repeated(600, func(f *http2.Framer) {
+				_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: make([]byte, 200), EndHeaders: true})
+				_ = f.WriteData(1, true, make([]byte, 100))
+				_ = f.WriteWindowUpdate(0, 100)
+				_ = f.WritePing(false, [8]byte{})
+				_ = f.WritePing(true, [8]byte{})
+			}),
+			append(settings, repeated(600, func(f *http2.Framer) {
+				_ = f.WritePing(false, [8]byte{})
+				_ = f.WriteData(1, false, make([]byte, 10))
+			})...), false,
+		},
+		"PING for what the server acknowledges": {
+			repeated(3000, func(f *http2.Framer) { _ = f.WritePing(false, [8]byte{}) }),
+			append(settings, repeated(3000, func(f *http2.Framer) { _ = f.WritePing(true, [8]byte{}) })...), true,
+		},
 		"empty DATA frames": {repeated(3000, func(f *http2.Framer) { _ = f.WriteData(1, false, nil) }), nil, true},
 		"messages":          {repeated(100_000, func(f *http2.Framer) { _ = f.WriteData(1, false, []byte("message")) }), nil, false},
 		"requests": {repeated(100_000, func(f *http2.Framer) {
@@ -135,6 +157,34 @@ func TestOnlyTooManyControlFramesAreDelayed(t *testing.T) {
 		if got := delay(t, text, c.sent); (got > 0) != c.isDelayed {
 			t.Errorf("%s: the reads wait for %s in all", name, got)
 		}
+	}
+}
+
+// TestCallsAreNotDelayed makes calls one after the other, over one connection of gRPC. Its client
+// sends control frames with each of them.
+func TestCallsAreNotDelayed(t *testing.T) {
+	var delays atomic.Int64
+	guard := frames.NewGuard(func(time.Duration) { delays.Add(1) })
+	s := grpc.NewServer(grpc.Creds(guard.Credentials(insecure.NewCredentials())))
+	healthv1.RegisterHealthServer(s, health.NewServer())
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(s.Stop)
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	for range 3000 {
+		if _, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := delays.Load(); n > 0 {
+		t.Errorf("%d reads were delayed", n)
 	}
 }
 
