@@ -98,19 +98,21 @@ func ReadTogether(ctx context.Context, s *store.Store, tx *ent.Tx, all []*Facts)
 	if err := r.readTokens(ctx); err != nil {
 		return fmt.Errorf("authorize %d changes: read the tokens: %w", len(all), err)
 	}
-	var ids, slugs []any
+	ids, slugs := map[uid.ID]bool{}, map[string]bool{}
 	for _, f := range all {
-		ids = append(ids, f.caller.UserID)
+		if !f.caller.UserID.IsZero() {
+			ids[f.caller.UserID] = true
+		}
 		if f.about.Slug != "" {
-			slugs = append(slugs, f.about.Slug)
+			slugs[f.about.Slug] = true
 		} else {
-			ids = append(ids, f.about.ID)
+			ids[f.about.ID] = true
 		}
 	}
-	if err := r.readUsers(ctx, "u.id", ids); err != nil {
+	if err := r.readUsers(ctx, "u.id", padded(ids)); err != nil {
 		return fmt.Errorf("authorize %d changes: read the users: %w", len(all), err)
 	}
-	if err := r.readUsers(ctx, "u.slug", slugs); err != nil {
+	if err := r.readUsers(ctx, "u.slug", padded(slugs)); err != nil {
 		return fmt.Errorf("authorize %d changes: read the users by name: %w", len(all), err)
 	}
 	return nil
@@ -124,12 +126,12 @@ type together struct {
 }
 
 func (r *together) readTokens(ctx context.Context) error {
-	var ids []any
+	tokens := map[digest.SHA256]bool{}
 	for _, f := range r.all {
 		f.isTokenKnown, f.isModerator, f.User = false, false, users.Joined{}
-		ids = append(ids, f.caller.Token)
+		tokens[f.caller.Token] = true
 	}
-	ids = padded(ids)
+	ids := padded(tokens)
 	return store.QueryEach(ctx, r.tx, "SELECT t.id, "+r.store.Clock.SQL()+", t.revoked_at, t.expires_at FROM tokens t WHERE t.id IN ("+store.Placeholders(len(ids))+")", ids,
 		func(scan func(...any) error) error {
 			var id digest.SHA256
@@ -153,7 +155,6 @@ func (r *together) readUsers(ctx context.Context, column string, values []any) e
 		return nil
 	}
 	channelID, more := r.all[0].channelID, r.all[0].more
-	values = padded(values)
 	return store.QueryEach(ctx, r.tx, `
 		SELECT u.id, u.slug, `+Moderates(r.store.Clock, "?", "u.id")+`, `+users.JoinedColumns+more.Columns+`
 		FROM users u`+more.Join+` WHERE u.`+users.Exists+` AND `+column+` IN (`+store.Placeholders(len(values))+`)`,
@@ -188,13 +189,16 @@ func (r *together) scanUser(column string, scan func(...any) error) error {
 	return nil
 }
 
-// padded repeats the last value until the number of values is a power of two, so that there
-// are few different statements to prepare.
-func padded(values []any) []any {
-	for n := len(values); n&(n-1) != 0; n++ {
-		values = append(values, values[len(values)-1])
+// padded returns the values as arguments. It repeats one of them until their number is 1, 2,
+// 4, or a multiple of 8, so that there are few different statements to prepare.
+func padded[T comparable](values map[T]bool) (args []any) {
+	for v := range values {
+		args = append(args, v)
 	}
-	return values
+	for n := len(args); n%8 != 0 && n != 1 && n != 2 && n != 4; n++ {
+		args = append(args, args[0])
+	}
+	return args
 }
 
 // skip is the destination of a column that is not scanned.
