@@ -44,7 +44,7 @@ func (c *Change) read(ctx context.Context, own *authz.Facts) error {
 		return nil
 	}
 	all := []*authz.Facts{own}
-	if c.isAmong {
+	if c.isToOne {
 		all = append(all, c.next(ctx, own)...)
 	}
 	var err error

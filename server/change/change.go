@@ -46,9 +46,9 @@ type Change struct {
 	// Pending holds what the transaction writes at its end.
 	Pending
 
-	isAlone     bool // the change shares its transaction with none
-	isAmong     bool // the change may share its transaction with changes of other channels
-	turn        *changequeue.Turn
+	isAlone     bool              // the change shares its transaction with none
+	isToOne     bool              // ApplyToOne makes the change
+	turn        *changequeue.Turn // nil if no other change can join the transaction
 	operationID uid.ID
 	requestID   string
 	traceparent string
@@ -81,7 +81,7 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 // user or the caller. What more reads may be read while the change waits for its turn, so the
 // arguments of more may depend on the channel only.
 func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID, isAmong: true}, subject{key: about, more: more, isAll: true}, withUser(body))
+	return authorized(ctx, s, Change{ChannelID: channelID, isToOne: true}, subject{key: about, more: more}, withUser(body))
 }
 
 func withoutUser(body func(context.Context, *Change) error) func(context.Context, *Change, *users.Joined) error {
@@ -100,9 +100,8 @@ func withUser(body func(context.Context, *Change, *ent.User) error) func(context
 
 // subject is the user whom a change is about.
 type subject struct {
-	key   users.Key
-	more  users.More
-	isAll bool // the change reads nothing about others
+	key  users.Key
+	more users.More
 }
 
 func authorized(ctx context.Context, s *store.Store, start Change, about subject, body func(context.Context, *Change, *users.Joined) error) error {
@@ -113,11 +112,11 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 		return err
 	}
 	facts := authz.NewFacts(ctx, start.ChannelID, about.key, about.more)
-	if about.isAll {
+	if start.isToOne {
 		ctx = announce(ctx, facts)
 	}
 	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
-		if !about.isAll || c.hasDeferred(about.key) || c.hasDeferred(users.Key{ID: c.ActorID}) {
+		if !c.isToOne || c.hasDeferred(about.key) || c.hasDeferred(users.Key{ID: c.ActorID}) {
 			if err := flush(ctx, c); err != nil {
 				return err
 			}
@@ -169,7 +168,7 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	switch {
 	case start.isAlone:
 		acquire, write = s.ChangeQueues.AcquireLong, s.WriteAlone
-	case start.isAmong:
+	case start.isToOne:
 		write = s.WriteAmongChannels
 	}
 	turn, err := acquire(ctx, start.ChannelID)

@@ -1,6 +1,7 @@
 package moderation_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,20 +16,23 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestBansOfManyChannels bans and unbans the same user in many channels at the same time.
-// These changes share transactions, and are written together. Each must be that of its own
-// channel.
+// TestBansOfManyChannels bans and unbans the same user in many channels at the same time, and
+// lets others follow. These changes share transactions, and are written together. Each must be
+// that of its own channel.
 func TestBansOfManyChannels(t *testing.T) {
 	const channels, rounds = 16, 3
 	each(t, func(t *testing.T, d *drive) {
 		owners := servertest.AddChannels(t, d.Store, channels)
+		followers := servertest.AddUsers(t, d.Store, rounds)
 		var all sync.WaitGroup
 		for i, channel := range owners {
 			owner := d.As(t, channel)
 			all.Go(func() {
 				for round := range rounds {
 					d.say(channel, servertest.Raider, text(i, round))
-					_, err := d.Moderation.BanUser(owner.Context(), &moderatov1.BanUserRequest{ChannelId: channel.String(), BanUserId: servertest.Raider.String()})
+					_, err := d.Audience.Follow(d.chat.Context(), &platformv1.FollowRequest{ChannelId: channel.String(), UserId: followers[round].String()})
+					wantReason(t, err, "OK")
+					_, err = d.Moderation.BanUser(owner.Context(), &moderatov1.BanUserRequest{ChannelId: channel.String(), BanUserId: servertest.Raider.String()})
 					wantReason(t, err, "OK")
 					if !d.isBannedFrom(channel) {
 						t.Errorf("channel %d: the user is not banned after the response", i)
@@ -45,10 +49,14 @@ func TestBansOfManyChannels(t *testing.T) {
 		for i, channel := range owners {
 			var want []string
 			for round := range rounds {
-				want = append(want, "channel.ban "+text(i, round), "channel.chat.clear_user_messages", "channel.unban")
+				want = append(want, "channel.follow", "channel.ban "+text(i, round), "channel.chat.clear_user_messages", "channel.unban")
 			}
 			if diff := cmp.Diff(want, d.eventsWithEvidence(channel)); diff != "" {
 				t.Errorf("channel %d: events (-want +got):\n%s", i, diff)
+			}
+			row, err := d.Store.Read.Channel.Get(context.Background(), channel)
+			if err != nil || row.FollowerCount != rounds {
+				t.Errorf("channel %d: got the row %v (%v), want %d followers", i, row, err, rounds)
 			}
 			page, err := moderatov1.NewChatServiceClient(d.Conn).ListMessages(d.As(t, channel).Context(), &moderatov1.ListMessagesRequest{ChannelId: channel.String()})
 			if err != nil || len(page.GetRows()) > 0 {
