@@ -7,8 +7,8 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 )
 
-// maxAhead is how many changes one look reads about at most.
-const maxAhead = 32
+// maxAhead is for how many other changes one change reads at most.
+const maxAhead = 31
 
 // ahead holds the facts that a change of the transaction has read for changes of the channel
 // that waited for their turns. They are valid because the transaction holds the lock of the
@@ -29,7 +29,8 @@ func (a *ahead) keep(facts []*authz.Facts) {
 func (a *ahead) forget() { a.facts = nil }
 
 // announce returns the context of a change whose facts another change may read, while the
-// change waits for its turn.
+// change waits for its turn. If the wait ends without a turn, nobody may use the facts: the
+// other change may still be writing them.
 func announce(ctx context.Context, facts *authz.Facts) context.Context {
 	r := fair.FromContext(ctx)
 	r.Announced = facts
@@ -43,6 +44,7 @@ func (c *Change) read(ctx context.Context, own *authz.Facts) error {
 	if c.ahead.facts[own] {
 		return nil
 	}
+	c.ahead.forget() // also if the statements fail, which overwrite the facts
 	all := []*authz.Facts{own}
 	if c.isToOne {
 		all = append(all, c.next(ctx, own)...)
@@ -63,7 +65,7 @@ func (c *Change) read(ctx context.Context, own *authz.Facts) error {
 // transaction, as far as they can be read with those of the change.
 func (c *Change) next(ctx context.Context, own *authz.Facts) []*authz.Facts {
 	var all []*authz.Facts
-	for _, announced := range c.turn.Next(maxAhead-1, fair.FromContext(ctx).Priority) {
+	for _, announced := range c.turn.Next(min(maxAhead, c.room), fair.FromContext(ctx).Priority) {
 		if facts, ok := announced.(*authz.Facts); ok && facts.CanReadWith(own) {
 			all = append(all, facts)
 		}

@@ -46,9 +46,10 @@ type Change struct {
 	// Pending holds what the transaction writes at its end.
 	Pending
 
-	isAlone     bool              // the change shares its transaction with none
-	isToOne     bool              // ApplyToOne makes the change
-	turn        *changequeue.Turn // nil if no other change can join the transaction
+	isAlone     bool // the change shares its transaction with none
+	isToOne     bool // ApplyToOne makes the change
+	turn        *changequeue.Turn
+	room        int // how many changes can still join the transaction
 	operationID uid.ID
 	requestID   string
 	traceparent string
@@ -112,7 +113,7 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 		return err
 	}
 	facts := authz.NewFacts(ctx, start.ChannelID, about.key, about.more)
-	if start.isToOne {
+	if start.isToOne && !store.HasHook(ctx) { // a Hook may wait, and the facts would be old
 		ctx = announce(ctx, facts)
 	}
 	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
@@ -179,9 +180,7 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	err = write(ctx, turn, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
 		c.Tx = tx
-		if attempt.IsFirst { // others share only the transaction of a first attempt
-			c.turn = turn
-		}
+		c.turn, c.room = turn, attempt.Common.Room()
 		if err := c.lock(ctx, attempt); err != nil {
 			return err
 		}

@@ -99,18 +99,25 @@ func (s *Slot) Pass(value any, least Priority) bool {
 	return true
 }
 
-// Next returns what up to n of the next requests have announced, in the order in which they
-// will be served if no other one arrives: those with high priority and then, if least allows
-// it, the normal ones. None of them is served before the slot is released or passed on.
+// Next returns what up to n of the next requests have announced to which the slot can be
+// passed: those with high priority in the order of service and then, if least allows it, the
+// normal ones. None of them is served before the slot is released or passed on.
 func (s *Slot) Next(n int, least Priority) []any {
 	if s.gate == nil {
 		return nil
 	}
 	s.gate.mu.Lock()
 	defer s.gate.mu.Unlock()
+	if least == High && s.gate.waiting[Normal].length > 0 {
+		n = min(n, highInARow-s.gate.high) // then it is the turn of a normal one
+	}
 	var announced []any
 	for p := High; p >= least; p-- {
-		for _, w := range s.gate.waiting[p].upTo(n - len(announced)) {
+		for _, w := range s.gate.waiting[p].upTo(n) {
+			if !w.joins {
+				return announced
+			}
+			n--
 			if w.announced != nil {
 				announced = append(announced, w.announced)
 			}

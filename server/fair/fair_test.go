@@ -17,6 +17,7 @@ type scene struct {
 	gate  *fair.Gate
 	slots []fair.Slot // the held slots, in the order of acquisition
 	order []string    // the owners of the slots
+	joins bool        // whether requests use AcquireOrJoin
 }
 
 func inBubble(t *testing.T, slots int, test func(*scene)) {
@@ -27,8 +28,12 @@ func inBubble(t *testing.T, slots int, test func(*scene)) {
 // ask requests a slot, and returns once the request waits or has the slot.
 func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) <-chan error {
 	ended := make(chan error, 1)
+	acquire := s.gate.Acquire
+	if s.joins {
+		acquire = s.gate.AcquireOrJoin
+	}
 	go func() {
-		slot, err := s.gate.Acquire(as(ctx, owner, p, maxWait))
+		slot, err := acquire(as(ctx, owner, p, maxWait))
 		if err == nil {
 			s.order = append(s.order, owner)
 			s.slots = append(s.slots, slot)
@@ -97,20 +102,44 @@ func TestOwnersAreServedRoundRobin(t *testing.T) {
 
 func TestNextReturnsOrderOfService(t *testing.T) {
 	isOf := func(announced any, owner string) bool { return announced == owner }
-	for n := range 11 {
+	for n := range 30 {
 		inBubble(t, 1, func(s *scene) {
+			s.joins = true
 			s.askAll(fair.High, "first", "a", "a", "a", "b", "c", "b")
+			alone := s.slots[0].Next(n, fair.High)
+			s.askAll(fair.High, slices.Repeat([]string{"d"}, 20)...)
 			s.askAll(fair.Normal, "normal 1", "normal 2", "normal 1")
 			high, all := s.slots[0].Next(n, fair.High), s.slots[0].Next(n, fair.Normal)
 			s.releaseAll()
-			if want := s.order[1 : 1+min(n, 6)]; !slices.EqualFunc(high, want, isOf) {
+			if want := []string{"a", "b", "c", "a", "b", "a"}[:min(n, 6)]; !slices.EqualFunc(alone, want, isOf) {
+				t.Errorf("the next %d are %v, want %v", n, alone, want)
+			}
+			if want := s.order[1 : 1+min(n, 16)]; !slices.EqualFunc(high, want, isOf) { // then a normal one has its turn
 				t.Errorf("the next %d with high priority are %v, want %v", n, high, want)
 			}
-			if want := s.order[1 : 1+min(n, 9)]; !slices.EqualFunc(all, want, isOf) {
-				t.Errorf("the next %d are %v, want %v", n, all, want)
+			if len(all) != n || n == 29 && all[26] != any("normal 1") {
+				t.Errorf("the next %d are %v, want those with high priority and then the normal ones", n, all)
 			}
 		})
 	}
+}
+
+// TestNextEndsAtRequestThatCannotJoin asks for the requests before one to which the slot cannot
+// be passed.
+func TestNextEndsAtRequestThatCannotJoin(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.joins = true
+		s.askAll(fair.High, "first", "a")
+		s.joins = false
+		s.askAll(fair.High, "b")
+		s.joins = true
+		s.askAll(fair.High, "c")
+		s.askAll(fair.Normal, "normal")
+		if got := s.slots[0].Next(10, fair.Normal); !slices.Equal(got, []any{"a"}) {
+			t.Errorf("the next ones are %v, want a", got)
+		}
+		s.releaseAll()
+	})
 }
 
 func TestHighPriorityRequestsOvertakeNormalOnes(t *testing.T) {

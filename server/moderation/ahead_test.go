@@ -9,6 +9,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/user"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
@@ -119,6 +120,47 @@ func TestQueuedBansHaveTheirOwnResults(t *testing.T) {
 				t.Errorf("user %s is banned: %t, want %t", id, got, want)
 			}
 		}
+	})
+}
+
+// TestFactsOfWaitingChangesStand revokes the token of a ban that waits for its turn, and whose
+// facts have been read. The ban is made, as if it had come before the revocation.
+func TestFactsOfWaitingChangesStand(t *testing.T) {
+	eachAhead(t, func(t *testing.T, d *drive, gate *readGate) {
+		users := servertest.AddUsers(t, d.Store, 2)
+		release := d.holdChannel(t)
+		var all sync.WaitGroup
+		for i, as := range []uid.ID{servertest.Owner, servertest.Moderator} {
+			all.Go(func() { wantReason(t, func() error { _, err := d.ban(as, users[i]); return err }(), "OK") })
+			d.waitForTurns(t, i)
+		}
+		release()
+		gate.wait()
+		if _, err := authn.Revoke(t.Context(), d.Store, d.creds[servertest.Moderator].Token, nil); err != nil {
+			t.Fatal(err)
+		}
+		gate.open()
+		all.Wait()
+		wantReason(t, d.unban(servertest.Moderator, users[1]), "TOKEN_INVALID")
+	})
+}
+
+// TestQueuedFollowsAreReadTogether queues follows. The first one reads the facts of all.
+func TestQueuedFollowsAreReadTogether(t *testing.T) {
+	eachAhead(t, func(t *testing.T, d *drive, gate *readGate) {
+		release := d.holdChannel(t)
+		var all sync.WaitGroup
+		for i, user := range servertest.AddUsers(t, d.Store, 3) {
+			all.Go(func() {
+				_, err := d.Audience.Follow(d.chat.Context(), &platformv1.FollowRequest{ChannelId: servertest.Owner.String(), UserId: user.String()})
+				wantReason(t, err, "OK")
+			})
+			d.waitForTurns(t, i)
+		}
+		release()
+		gate.wait()
+		gate.open()
+		all.Wait()
 	})
 }
 

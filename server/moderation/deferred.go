@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 )
@@ -62,7 +63,9 @@ func applyBans(ctx context.Context, bans []dueBan) error {
 	c := bans[0].change
 	var banned []chat.Chatter
 	var args []any
+	var latest instant.Instant
 	for _, x := range bans {
+		latest = max(latest, x.bannedAt)
 		banned = append(banned, chat.Chatter{ChannelID: x.change.ChannelID, UserID: x.userID})
 		args = append(args, x.change.ChannelID, x.userID, x.moderatorID, x.bannedAt, x.reason, x.expiresAt)
 	}
@@ -81,7 +84,7 @@ func applyBans(ctx context.Context, bans []dueBan) error {
 	for i, x := range bans {
 		x.change.KeepEvidenceOf(x.sequence, evidence[banned[i]])
 	}
-	return chat.Clear(ctx, c.Tx, c.Store.Dialect, banned, chat.Ban, bans[len(bans)-1].bannedAt)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, banned, chat.Ban, latest)
 }
 
 // liftDue removes the rows of lifted bans.

@@ -26,6 +26,14 @@ func (c *Common) Lock(d *Dialect, lock func(end string) (found bool, err error))
 	return err
 }
 
+// Room returns how many further bodies can join the transaction.
+func (c *Common) Room() int {
+	if c.shared == nil || !c.shared.mayGrow() {
+		return 0
+	}
+	return c.shared.store.maxShares - c.shared.shares
+}
+
 // Finisher is something that a transaction writes at its end.
 type Finisher interface {
 	// Finish runs directly before the commit, for all Finishers that were left. They have one

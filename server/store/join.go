@@ -121,7 +121,8 @@ func (sh *shared) passOn(turn *changequeue.Turn) bool {
 
 // mayGrow reports whether a further change may join.
 func (sh *shared) mayGrow() bool {
-	return sh.shares < sh.store.maxShares && time.Since(sh.ran) < sh.store.maxSharedTime
+	isLate := !sh.ran.IsZero() && time.Since(sh.ran) >= sh.store.maxSharedTime
+	return sh.shares < sh.store.maxShares && !isLate
 }
 
 func (sh *shared) passAmongChannels() bool {

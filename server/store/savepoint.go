@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 
 	entdialect "entgo.io/ent/dialect"
@@ -59,10 +60,16 @@ type countingDriver struct{ *entsql.Driver }
 func (d countingDriver) Tx(ctx context.Context) (entdialect.Tx, error) {
 	began, err := d.Driver.Tx(ctx)
 	count, ok := ctx.Value(executedKey{}).(*executed)
-	if tx, isSQL := began.(*entsql.Tx); ok && isSQL && err == nil {
-		tx.ExecQuerier = countingConn{tx.ExecQuerier, count}
+	if !ok || err != nil {
+		return began, err
 	}
-	return began, err
+	tx, ok := began.(*entsql.Tx)
+	if !ok {
+		_ = began.Rollback()
+		return nil, fmt.Errorf("the statements of a %T cannot be counted", began)
+	}
+	tx.ExecQuerier = countingConn{tx.ExecQuerier, count}
+	return tx, nil
 }
 
 type countingConn struct {
