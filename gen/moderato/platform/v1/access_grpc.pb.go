@@ -66,9 +66,9 @@ type AccessServiceClient interface {
 	// Errors: INVALID_ARGUMENT if a service token is requested for a client that is not a
 	// service.
 	IssueToken(ctx context.Context, in *IssueTokenRequest, opts ...grpc.CallOption) (*IssueTokenResponse, error)
-	// RevokeToken revokes a token. Changes with the token are refused immediately, and
-	// reads within 2 s on every server. Revoking a token that is unknown, expired or
-	// already revoked changes nothing.
+	// RevokeToken revokes a token. Changes that are requested with the token afterwards are
+	// refused, and reads within 2 s on every server. Revoking a token that is unknown,
+	// expired or already revoked changes nothing.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
 	// IntrospectToken returns what a token currently allows, as in RFC 7662. Of a token
 	// that is damaged, unknown, expired or revoked, it returns only that the token is not
@@ -201,9 +201,9 @@ type AccessServiceServer interface {
 	// Errors: INVALID_ARGUMENT if a service token is requested for a client that is not a
 	// service.
 	IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error)
-	// RevokeToken revokes a token. Changes with the token are refused immediately, and
-	// reads within 2 s on every server. Revoking a token that is unknown, expired or
-	// already revoked changes nothing.
+	// RevokeToken revokes a token. Changes that are requested with the token afterwards are
+	// refused, and reads within 2 s on every server. Revoking a token that is unknown,
+	// expired or already revoked changes nothing.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
 	// IntrospectToken returns what a token currently allows, as in RFC 7662. Of a token
 	// that is damaged, unknown, expired or revoked, it returns only that the token is not
