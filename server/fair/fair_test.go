@@ -124,8 +124,8 @@ func TestNextReturnsOrderOfService(t *testing.T) {
 	}
 }
 
-// TestNextEndsAtRequestThatCannotJoin asks for the requests before one to which the slot cannot
-// be passed.
+// TestNextEndsAtRequestThatCannotJoin lets a request wait to which the slot cannot be passed.
+// Next does not return the requests after it.
 func TestNextEndsAtRequestThatCannotJoin(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.joins = true

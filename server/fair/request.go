@@ -22,8 +22,8 @@ type Request struct {
 	// MaxWait is the longest time that the request may wait; 0 means until its context
 	// ends.
 	MaxWait time.Duration
-	// Announced is what a request that holds the slot may prepare for this one while it waits:
-	// see Slot.Next.
+	// Announced is a value that the holder of the slot can get with Slot.Next while this
+	// request waits, to prepare something for it. It is nil if there is nothing to prepare.
 	Announced any
 }
 

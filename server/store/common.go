@@ -26,7 +26,7 @@ func (c *Common) Lock(d *Dialect, lock func(end string) (found bool, err error))
 	return err
 }
 
-// Room returns how many further bodies can join the transaction.
+// Room returns the number of further bodies that can join the transaction.
 func (c *Common) Room() int {
 	if c.shared == nil || !c.shared.mayGrow() {
 		return 0

@@ -92,8 +92,8 @@ type dialect interface {
 	// hasOneWriter reports whether the database runs one writing transaction at a time,
 	// in this process.
 	hasOneWriter() bool
-	// savepoint returns the statements that set a savepoint, replace it with a new one, and
-	// undo everything since. The savepoint outlasts undo.
+	// savepoint returns the statements that set a savepoint, replace it by a new one, and undo
+	// everything since the savepoint. The savepoint stays set after undo.
 	savepoint() (set, replace, undo string)
 	upsert(columns string) string
 	forUpdate() string

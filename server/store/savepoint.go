@@ -3,26 +3,25 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
 
 	entdialect "entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 )
 
-// savepoint is the last savepoint of a shared transaction, to which the transaction returns
-// if a body fails. It serves the bodies after it too, as long as none of them has written:
-// many bodies only read, and leave what they write for the end of the transaction.
+// savepoint is the savepoint to which a shared transaction returns if a body fails. A new body
+// uses the savepoint of the body before it if nothing was written since: many bodies only
+// read, and leave their writes for the end of the transaction.
 type savepoint struct {
 	isSet bool
-	at    int // the number of executed statements
+	at    int // the value of count when the savepoint was set
 	count executed
 }
 
 // executed counts the statements of a transaction that may write.
 type executed struct{ n int }
 
-// save sets the savepoint for the next body, unless the last one still serves.
+// save sets the savepoint for the next body, unless nothing was written since the last one.
 func (sh *shared) save(ctx context.Context) error {
 	p := &sh.savepoint
 	set, replace, _ := sh.store.dialect.savepoint()
@@ -41,7 +40,7 @@ func (sh *shared) undo(ctx context.Context) error {
 	return sh.toSavepoint(ctx, undo)
 }
 
-// toSavepoint executes a statement after which the transaction is at the savepoint.
+// toSavepoint executes a statement that sets the savepoint or returns to it.
 func (sh *shared) toSavepoint(ctx context.Context, statement string) error {
 	_, err := sh.tx.ExecContext(ctx, statement)
 	p := &sh.savepoint
@@ -49,8 +48,8 @@ func (sh *shared) toSavepoint(ctx context.Context, statement string) error {
 	return err
 }
 
-// executedKey is the key under which the context of a new transaction holds the *executed
-// that counts its statements.
+// executedKey is the key of the *executed in the context with which a transaction begins. The
+// transaction counts its statements there.
 type executedKey struct{}
 
 // countingDriver is a driver whose transactions count their statements.
@@ -63,11 +62,7 @@ func (d countingDriver) Tx(ctx context.Context) (entdialect.Tx, error) {
 	if !ok || err != nil {
 		return began, err
 	}
-	tx, ok := began.(*entsql.Tx)
-	if !ok {
-		_ = began.Rollback()
-		return nil, fmt.Errorf("the statements of a %T cannot be counted", began)
-	}
+	tx := began.(*entsql.Tx)
 	tx.ExecQuerier = countingConn{tx.ExecQuerier, count}
 	return tx, nil
 }
@@ -84,7 +79,7 @@ func (c countingConn) ExecContext(ctx context.Context, query string, args ...any
 	return c.ExecQuerier.ExecContext(ctx, query, args...)
 }
 
-// QueryContext implements entsql.ExecQuerier. A statement may write and return rows.
+// QueryContext implements entsql.ExecQuerier. It counts statements that write and return rows.
 func (c countingConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if !strings.HasPrefix(strings.TrimSpace(query), "SELECT") {
 		c.count.n++

@@ -41,7 +41,7 @@ func (r *Recorder) Sent() []Statement {
 	return append([]Statement(nil), r.sent...)
 }
 
-// Executed returns the statements without rows that were executed so far.
+// Executed returns the statements sent so far that return no rows.
 func (r *Recorder) Executed() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
