@@ -2,8 +2,6 @@ package audience_test
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -12,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// BenchmarkFollow has users follow one channel, from one connection and from 32.
+// BenchmarkFollow adds followers to one channel, with 1 and with 32 concurrent callers.
 func BenchmarkFollow(b *testing.B) {
 	storetest.EachBench(b, func(b *testing.B, url store.URL) {
 		s := servertest.Start(b, servertest.Config(url))
@@ -22,19 +20,10 @@ func BenchmarkFollow(b *testing.B) {
 			b.Run(fmt.Sprint(n), func(b *testing.B) {
 				users := servertest.AddUsers(b, s.Store, b.N)
 				b.ResetTimer()
-				var next atomic.Int64
-				var all sync.WaitGroup
-				for range n {
-					all.Go(func() {
-						for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-							_, err := audience.Follow(ctx, &platformv1.FollowRequest{ChannelId: servertest.Owner.String(), UserId: users[i-1].String()})
-							if err != nil {
-								b.Error(err)
-							}
-						}
-					})
-				}
-				all.Wait()
+				servertest.Call(b, n, func(i int) error {
+					_, err := audience.Follow(ctx, &platformv1.FollowRequest{ChannelId: servertest.Owner.String(), UserId: users[i].String()})
+					return err
+				})
 			})
 		}
 	})

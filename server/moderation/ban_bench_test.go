@@ -2,8 +2,6 @@ package moderation_test
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// BenchmarkBan bans and unbans users of one channel, from one connection and from 32.
+// BenchmarkBan bans and unbans users of one channel, with 1 and with 32 concurrent callers.
 func BenchmarkBan(b *testing.B) {
 	storetest.EachBench(b, func(b *testing.B, url store.URL) {
 		s := servertest.Start(b, servertest.Config(url))
@@ -22,23 +20,14 @@ func BenchmarkBan(b *testing.B) {
 		ctx := s.As(b, servertest.Owner).Context()
 		for _, n := range []int{1, 32} {
 			b.Run(fmt.Sprint(n), func(b *testing.B) {
-				var next atomic.Int64
-				var all sync.WaitGroup
-				for range n {
-					all.Go(func() {
-						for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-							channel, user := servertest.Owner.String(), users[i%int64(len(users))].String()
-							_, err := s.Moderation.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: channel, BanUserId: user})
-							if err == nil {
-								_, err = s.Moderation.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: channel, BanUserId: user})
-							}
-							if err != nil {
-								b.Error(err)
-							}
-						}
-					})
-				}
-				all.Wait()
+				servertest.Call(b, n, func(i int) error {
+					channel, user := servertest.Owner.String(), users[i%len(users)].String()
+					_, err := s.Moderation.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: channel, BanUserId: user})
+					if err == nil {
+						_, err = s.Moderation.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: channel, BanUserId: user})
+					}
+					return err
+				})
 			})
 		}
 	})
