@@ -16,10 +16,10 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// Facts are what the database knows about a change that is to be authorized: the caller's
-// token and rights, and the user whom the change is about.
+// Facts holds the rows by which a change of a channel is authorized: the caller's token and
+// role, and the user whom the change affects.
 type Facts struct {
-	// User is the user whom the change is about.
+	// User is the user whom the change affects.
 	User users.Joined
 
 	channelID uid.ID
@@ -27,21 +27,20 @@ type Facts struct {
 	about     users.Key
 	more      users.More
 
-	at                   instant.Instant // when the facts were read, by the database's clock
+	at                   instant.Instant // the database's time when the facts were read
 	isTokenKnown         bool
 	revokedAt, expiresAt *instant.Instant
 	isModerator          bool
 }
 
-// NewFacts returns the Facts of a change of a channel that the caller of the present request
-// makes. They are still to be read. about is the user whom the change is about, or the zero
-// Key; more is what is read beside the user.
+// NewFacts returns empty Facts for a change of a channel by the caller of the current request.
+// Read or ReadTogether fills them. about identifies the user whom the change affects; it is the
+// zero Key if there is none. more is read together with that user.
 func NewFacts(ctx context.Context, channelID uid.ID, about users.Key, more users.More) *Facts {
 	return &Facts{channelID: channelID, caller: authn.FromContext(ctx), about: about, more: more}
 }
 
-// Read reads the facts in one statement. It must be called in the transaction of the change,
-// after the channel is locked.
+// Read reads the facts in one statement. The caller must have locked the channel in tx.
 func (f *Facts) Read(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 	var now int64
 	f.isTokenKnown = false
@@ -62,9 +61,9 @@ func (f *Facts) Read(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 	return nil
 }
 
-// Authorize decides by the facts whether the caller, who is that of the present request, may
-// make the change. The token must be valid, and the caller must have the relation to the
-// channel that the rule of the method requires. Authorize returns the time of the change.
+// Authorize checks that the token is valid, and that the caller has the relation to the channel
+// that the method of the current request requires. The facts must have been read. Authorize
+// returns the time of the change.
 func (f *Facts) Authorize(ctx context.Context) (instant.Instant, error) {
 	if !f.isTokenKnown {
 		return 0, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
@@ -85,14 +84,14 @@ func (f *Facts) Authorize(ctx context.Context) (instant.Instant, error) {
 	return f.at, nil
 }
 
-// CanReadWith reports whether ReadTogether can read the facts together with others: they are
-// of one channel, and read the same beside the user.
+// CanReadWith reports whether ReadTogether can read f and other together: both are about the
+// same channel, and read the same columns besides those of the user.
 func (f *Facts) CanReadWith(other *Facts) bool {
 	return f.channelID == other.channelID && f.more.Columns == other.more.Columns && f.more.Join == other.more.Join
 }
 
-// ReadTogether is Read for the facts of several changes, which can be read with each other.
-// It takes one statement for the tokens, and one or two for the users.
+// ReadTogether is Read for the facts of several changes. CanReadWith must be true for each pair
+// of them. ReadTogether sends one statement for the tokens and one or two for the users.
 func ReadTogether(ctx context.Context, s *store.Store, tx *ent.Tx, all []*Facts) error {
 	r := together{store: s, tx: tx, all: all}
 	if err := r.readTokens(ctx); err != nil {
@@ -149,7 +148,8 @@ func (r *together) readTokens(ctx context.Context) error {
 		})
 }
 
-// readUsers reads callers, and the users whom the changes are about, by the values of a column.
+// readUsers reads the users with these values of a column: the callers, and the users whom the
+// changes affect.
 func (r *together) readUsers(ctx context.Context, column string, values []any) error {
 	if len(values) == 0 {
 		return nil
@@ -162,7 +162,8 @@ func (r *together) readUsers(ctx context.Context, column string, values []any) e
 		func(scan func(...any) error) error { return r.scanUser(column, scan) })
 }
 
-// scanUser scans the row of a user into the facts that it concerns.
+// scanUser copies the row of a user to the facts of the changes that the user makes and of those
+// that affect the user.
 func (r *together) scanUser(column string, scan func(...any) error) error {
 	var id uid.ID
 	var slug string
@@ -201,7 +202,7 @@ func padded[T comparable](values map[T]bool) (args []any) {
 	return args
 }
 
-// skip is the destination of a column that is not scanned.
+// skip is a destination that discards the value of a column.
 type skip struct{}
 
 // Scan implements sql.Scanner.

@@ -49,7 +49,7 @@ type Change struct {
 	isAlone     bool // the change shares its transaction with none
 	isToOne     bool // ApplyToOne makes the change
 	turn        *changequeue.Turn
-	room        int // how many changes can still join the transaction
+	room        int // the number of changes that can still join the transaction
 	operationID uid.ID
 	requestID   string
 	traceparent string
@@ -79,8 +79,8 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 // ApplyToOne is ApplyTo for a change that may read and write nothing but its events, the rows
 // of the one user, and what more reads in the statement that authorizes the change. So what
 // earlier changes of the transaction deferred may wait until the end, unless it concerns the
-// user or the caller. What more reads may be read while the change waits for its turn, so the
-// arguments of more may depend on the channel only.
+// user or the caller. An earlier change may read more while this one waits for its turn, together
+// with that of others, so the arguments of more may depend on the channel only.
 func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
 	return authorized(ctx, s, Change{ChannelID: channelID, isToOne: true}, subject{key: about, more: more}, withUser(body))
 }
@@ -113,7 +113,7 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 		return err
 	}
 	facts := authz.NewFacts(ctx, start.ChannelID, about.key, about.more)
-	if start.isToOne && !store.HasHook(ctx) { // a Hook may wait, and the facts would be old
+	if start.isToOne && !store.HasHook(ctx) { // the facts could be old when a Hook has waited
 		ctx = announce(ctx, facts)
 	}
 	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
@@ -121,7 +121,7 @@ func authorized(ctx context.Context, s *store.Store, start Change, about subject
 			if err := flush(ctx, c); err != nil {
 				return err
 			}
-			c.ahead.forget()
+			clear(c.prefetched)
 		}
 		if err := c.read(ctx, facts); err != nil {
 			return err

@@ -8,15 +8,15 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// Deferred is what a change writes about a user later than its body: at the end of the
-// transaction, together with what of its type the other changes of the transaction deferred,
-// or before a change that may read it.
+// Deferred is a write about a user that a change makes after its body: at the end of the
+// transaction, or before a later change that may read it. All deferred writes of one type are
+// made together.
 type Deferred interface {
 	// Concerns reports whether what is deferred concerns a user. The key has an id or a
 	// username.
 	Concerns(key users.Key) bool
-	// WriteAll writes what the changes of a transaction deferred of this type, in the order of
-	// the changes of each channel. No two of them concern the same user in a channel.
+	// WriteAll makes all deferred writes of this type. Those of each channel are in the order
+	// of its changes, and no two of them concern the same user.
 	WriteAll(ctx context.Context, all []Due) error
 }
 
@@ -27,14 +27,14 @@ type Due struct {
 	Change *Change
 }
 
-// Defer defers a write about the user of the change, which ApplyToOne must make.
+// Defer defers a write about the user of the change. The change must be made by ApplyToOne.
 func (c *Change) Defer(d Deferred) { c.deferred = append(c.deferred, d) }
 
 func (c *Change) hasDeferred(key users.Key) bool {
 	return slices.ContainsFunc(c.deferred, func(d Deferred) bool { return d.Concerns(key) })
 }
 
-// flush writes what the changes of some channels deferred.
+// flush makes the writes that the changes of some channels deferred.
 func flush(ctx context.Context, changes ...*Change) error {
 	var types []reflect.Type // in the order in which they were first deferred
 	all := map[reflect.Type][]Due{}

@@ -31,7 +31,7 @@ type Pending struct {
 	store        *store.Store
 	channelID    uid.ID
 	deferred     []Deferred
-	ahead        *ahead // shared by all changes of the channel in the transaction
+	prefetched   prefetched // shared by all changes of the channel in the transaction
 }
 
 // lock locks the channel, unless an earlier change of the transaction has locked it.
@@ -40,7 +40,7 @@ func (c *Change) lock(ctx context.Context, attempt store.Attempt) error {
 		c.Pending = *left
 		return nil
 	}
-	c.ahead = &ahead{}
+	c.prefetched = prefetched{}
 	return attempt.Common.Lock(c.Store.Dialect, func(end string) (bool, error) {
 		found, err := lock(ctx, c.Tx, end, c.ChannelID)
 		if row := found[c.ChannelID]; row != nil {

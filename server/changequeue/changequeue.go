@@ -144,9 +144,9 @@ func (t *Turn) Passed() any {
 	return t.slot.Passed()
 }
 
-// Next returns what up to n of the next changes have announced with their fair.Request: those
-// of moderators and then, if least allows it, others. None of them has its turn before this
-// one ends.
+// Next returns the values that up to n of the next changes announce: see fair.Slot.Next. The
+// changes of moderators come first, followed by the others unless least is fair.High. None of
+// these changes has its turn before this turn ends.
 func (t *Turn) Next(n int, least fair.Priority) []any {
 	if t == nil {
 		return nil

@@ -14,9 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestSharedFollows makes changes that share a transaction, in which follows are read and
-// written together. Each change must see those before it, and one that fails must take no
-// other one with it.
+// TestSharedFollows makes follows and other changes in one transaction, in which the follows are
+// read and written together. Each change must see the changes before it, and a change that
+// fails must undo no other change.
 func TestSharedFollows(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		users := servertest.AddUsers(t, d.Store, 4)
@@ -44,8 +44,8 @@ func TestSharedFollows(t *testing.T) {
 		}
 		release := d.holdChannel(t)
 		var all sync.WaitGroup
-		// One call has its turn already. It is either the first step, or this one, which changes
-		// nothing.
+		// This call changes nothing. Either this call or the first step has the first turn; the
+		// others wait.
 		all.Go(func() { wantReason(t, notify(never)(), "NOT_FOLLOWING") })
 		for i, change := range []struct {
 			call func() error

@@ -99,7 +99,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	})
 }
 
-func adminGet(t *testing.T, s *servertest.Server, path string) servertest.Response {
+func adminGet(t testing.TB, s *servertest.Server, path string) servertest.Response {
 	t.Helper()
 	r := s.Request(t, servertest.Credentials{}, "GET", "/", "")
 	r.URL.Host, r.URL.Path = s.AdminAddr, path

@@ -257,13 +257,13 @@ func (d *drive) holdChannel(t *testing.T) (release func()) {
 }
 
 // waitForWaiting waits until the server's metric reports this number of queued changes.
-func (d *drive) waitForWaiting(t *testing.T, n int) {
+func (d *drive) waitForWaiting(t testing.TB, n int) {
 	t.Helper()
 	d.waitForMetric(t, fmt.Sprintf("moderato_changes_waiting %d", n))
 }
 
 // waitForMetric waits until the server's metrics contain a line.
-func (d *drive) waitForMetric(t *testing.T, line string) {
+func (d *drive) waitForMetric(t testing.TB, line string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		metrics := adminGet(t, d.Server, "/metrics").Body
