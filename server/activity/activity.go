@@ -132,8 +132,8 @@ func Record(ctx context.Context, c *change.Change, o Occurrence) (*ent.Activity,
 	return a, Add(ctx, c.Tx, a)
 }
 
-// New returns the activity of an Occurrence, with the next number of the channel. The change,
-// or what it defers, must Add it.
+// New returns the activity of an Occurrence, with the next number of the channel, without
+// storing it: see Add.
 func New(c *change.Change, o Occurrence) (*ent.Activity, error) {
 	facts, err := structpb.NewStruct(o.Facts)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// joinedFollow holds the follow of a user, if there is one, as the statement that authorizes
-// a change reads it.
+// joinedFollow holds the follow of a user, if there is one. The statement that authorizes a
+// change reads it.
 type joinedFollow struct {
 	followedAt            *instant.Instant
 	isNotificationEnabled *bool
 }
 
-// read returns what the statement reads.
+// read returns what the statement reads besides the user.
 func (j *joinedFollow) read(channelID uid.ID) users.More {
 	return users.More{
 		Columns:  ", f.followed_at, f.is_notification_enabled",
@@ -36,14 +36,15 @@ func (j *joinedFollow) of(channelID, userID uid.ID) *ent.Follow {
 	return &ent.Follow{ChannelID: channelID, UserID: userID, FollowedAt: *j.followedAt, IsNotificationEnabled: *j.isNotificationEnabled}
 }
 
-// deferredFollow is a new follow, whose rows are written together with those of others.
+// deferredFollow is a new follow and its activity. They are written together with those of
+// other follows.
 type deferredFollow struct {
 	follow   *ent.Follow
 	user     *ent.User
 	activity *ent.Activity
 }
 
-// begin makes the user of a change follow the channel.
+// begin emits and counts the follow, and defers the writing of its rows.
 func (d *deferredFollow) begin(c *change.Change) error {
 	EmitFollow(c, d.user, d.follow)
 	c.CountFollowers(countsOf(c.LiveStartedAt, d.follow, 1))

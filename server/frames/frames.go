@@ -33,9 +33,9 @@ const (
 	// client that receives data sends WINDOW_UPDATE and PING frames with it, of each type at
 	// most one for 4 KiB.
 	writtenPerFrame = 1 << 10
-	// paidByData is how many control frames each DATA frame sent to the client pays for,
-	// however short: clients of gRPC measure their network with a PING and a WINDOW_UPDATE at
-	// every response.
+	// paidByData is the number of control frames that each DATA frame sent to the client pays
+	// for, in addition to those for its length. A gRPC client sends a PING and a WINDOW_UPDATE
+	// with each response that it receives, to measure the network.
 	paidByData = 3
 	// freeBlock is the length in bytes up to which a frame with a header block is free. Of
 	// longer blocks, each blockPerFrame bytes cost as much as a control frame.
@@ -150,7 +150,7 @@ type conn struct {
 	received parser
 	sent     parser
 	refused  atomic.Int64 // streams that the server has reset and the client has not paid for
-	unpaid   atomic.Int64 // bytes sent that have not paid for a frame, and what counts as such
+	credit   atomic.Int64 // what was sent and has not paid for a frame yet, in bytes
 	answered atomic.Bool  // whether the server has sent a response
 
 	close sync.Once
@@ -171,8 +171,8 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // pay pays for control frames with the bytes that were sent, and with the budget.
 func (c *conn) pay(cost int) {
-	for cost > 0 && c.unpaid.Load() >= writtenPerFrame {
-		c.unpaid.Add(-writtenPerFrame)
+	for cost > 0 && c.credit.Load() >= writtenPerFrame {
+		c.credit.Add(-writtenPerFrame)
 		cost--
 	}
 	var delay time.Duration
@@ -185,8 +185,8 @@ func (c *conn) pay(cost int) {
 	}
 }
 
-// Write writes, and counts what pays for control frames, and the streams that the server
-// resets.
+// Write writes p, adds what it pays for to the client's credit, and counts the streams that the
+// server resets.
 func (c *conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	paid := n
@@ -199,8 +199,8 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 		paid += f.paid() * writtenPerFrame
 	})
-	if n > 0 && c.unpaid.Add(int64(paid)) > burst*writtenPerFrame {
-		c.unpaid.Store(burst * writtenPerFrame)
+	if n > 0 && c.credit.Add(int64(paid)) > burst*writtenPerFrame {
+		c.credit.Store(burst * writtenPerFrame)
 	}
 	return n, err //nolint:wrapcheck // the connection's own
 }
@@ -266,7 +266,7 @@ func (f frame) cost() int {
 	return 1
 }
 
-// paid returns how many control frames of the client a frame of the server pays for, besides
+// paid returns the number of control frames that a frame of the server pays for, in addition to
 // those for its length.
 func (f frame) paid() int {
 	switch {

@@ -160,8 +160,8 @@ func TestOnlyTooManyControlFramesAreDelayed(t *testing.T) {
 	}
 }
 
-// TestCallsAreNotDelayed makes calls one after the other, over one connection of gRPC. Its client
-// sends control frames with each of them.
+// TestCallsAreNotDelayed makes calls one after the other over one gRPC connection. The client
+// sends control frames with each call.
 func TestCallsAreNotDelayed(t *testing.T) {
 	var delays atomic.Int64
 	guard := frames.NewGuard(func(time.Duration) { delays.Add(1) })
