@@ -330,7 +330,7 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 // TestTokenTextIsNotStoredOrLogged issues and uses tokens, correctly and incorrectly, and
 // searches the whole database and the server's log for their texts.
 func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		var log servertest.Buffer
 		config := servertest.Config(url)
 		config.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

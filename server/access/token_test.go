@@ -23,7 +23,7 @@ import (
 func TestIssuedTokenMatchesRequest(t *testing.T) {
 	const hour, never = time.Hour, time.Duration(0)
 	configured := authn.Lifetimes{User: 3 * hour, App: 5 * hour, Service: 7 * hour}
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		for _, lifetimes := range []authn.Lifetimes{{}, configured, {User: hour}} {
 			config := servertest.Config(url)
 			config.Lifetimes = lifetimes
@@ -161,7 +161,7 @@ func TestIntrospectBypassesCache(t *testing.T) {
 // TestRevocationAppliesToEveryServer revokes a token on one server and calls another that
 // has just read it: changes must be refused immediately, reads within 2 s.
 func TestRevocationAppliesToEveryServer(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		first := servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
 		second := servertest.Start(t, servertest.Config(url))

@@ -94,7 +94,7 @@ func TestIssueRejectsInvalidRequests(t *testing.T) {
 }
 
 func TestOnlyTheDigestOfATokenIsStored(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := openWorld(t, url)
 		text := issued(t, s, authn.NewToken{Kind: authn.User, Scopes: authn.Scopes()})
 		want := digest.Of(text)

@@ -167,7 +167,7 @@ func TestWritesRejectExpiredToken(t *testing.T) {
 }
 
 func TestReadsRejectRevokedTokenWithin2sOnEveryServer(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)
 		second := servertest.Start(t, servertest.Config(url))

@@ -44,7 +44,7 @@ func openWorld(t *testing.T, url store.URL) *store.Store {
 // eachStore runs a test on each kind of store, with the World.
 func eachStore(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, openWorld(t, url)) })
+	storetest.EachKind(t, func(t *testing.T, url store.URL) { test(t, openWorld(t, url)) })
 }
 
 // issued issues a token for Dashboard, or for ChatServer if it is a service token.

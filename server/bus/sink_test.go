@@ -171,7 +171,7 @@ func newSink(s *store.Store, config bus.Config) *bus.Sink {
 
 func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, write func(n int))) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, write := openWorld(t, url)
 		test(t, s, write)
 	})

@@ -14,6 +14,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -148,11 +150,16 @@ func scopesOf(kind authn.Kind, needed string) map[string]bool {
 }
 
 // TestChannelsAuthorization calls each operation, on both transports, with each kind of
-// token, each scope and each relation to the named channel.
+// token, each scope and each relation to the named channel. The stores share the callers.
 func TestChannelsAuthorization(t *testing.T) {
 	wantAllOperations(t)
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		s := servertest.Start(t, servertest.Config(url))
+		s.Load(t, servertest.World()...)
 		for _, caller := range channelsCallers() {
+			if !storetest.Takes(t, url, caller.name) {
+				continue
+			}
 			tokens := map[string]servertest.Credentials{}
 			for _, o := range channelsOperations {
 				args := servertest.Args{}

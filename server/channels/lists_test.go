@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -130,13 +131,15 @@ func TestPagesContainEachPersistentRowOnce(t *testing.T) {
 		owner := s.As(t, servertest.Owner)
 		begin := instant.Of(time.Now().Add(-24 * time.Hour))
 		for name, l := range lists(ids) {
-			for schedule := range schedules {
+			for schedule := range storetest.Share(t, schedules) {
 				r := rand.New(rand.NewPCG(5, uint64(schedule)))
 				at := func() instant.Instant { return begin.Add(time.Duration(r.IntN(12)) * time.Millisecond) } // many ties
 				put := func(i int) { s.Load(t, l.put(t, s, i, at())) }
+				var records []*platformv1.Record
 				for i := range lasting {
-					put(i)
+					records = append(records, l.put(t, s, i, at()))
 				}
+				s.Load(t, records...)
 				seen := map[string]int{}
 				for cursor := ""; ; {
 					keys, next := page(t, s, owner, l, 1+r.IntN(7), cursor)

@@ -32,10 +32,15 @@ func newService(s *store.Store) *channels.Service {
 // eachService runs a test on the service over a store with the World.
 func eachService(t *testing.T, test func(t *testing.T, s *channels.Service)) {
 	t.Helper()
-	eachRecorded(t, func(t *testing.T, s *channels.Service, _ *recorder) { test(t, s) })
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		s, _ := openRecorded(t, url)
+		servertest.Import(t, s, servertest.World()...)
+		test(t, newService(s))
+	})
 }
 
-// eachRecorded is eachService with a record of the queries that are sent.
+// eachRecorded is eachService on every kind of server, with a record of the queries that are
+// sent.
 func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sent *recorder)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {

@@ -17,7 +17,7 @@ import (
 // TestLatestReadsFewRows reads the latest messages of users of whom some have thousands. The
 // statements use the index of the messages, and read few rows.
 func TestLatestReadsFewRows(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
 		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})

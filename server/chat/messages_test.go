@@ -21,7 +21,7 @@ import (
 // each runs a test on a store with the World, without a server and its background work.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		s, err := store.Open(context.Background(), url)
 		if err != nil {

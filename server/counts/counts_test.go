@@ -57,7 +57,7 @@ func read(t *testing.T, s *store.Store, categories []int64, liveOnly bool) int64
 }
 
 func TestCountsFollowMovedChannels(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		offline, live := counts.Bucket{Category: 7}, counts.Bucket{Category: 7, IsLive: true}
 		move(t, s, nil, &offline)
@@ -91,7 +91,7 @@ func TestCountsFollowMovedChannels(t *testing.T) {
 // change.
 func TestCountsStayExactDuringCompaction(t *testing.T) {
 	const channels, moves, categories = 40, 30, 3
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		for range channels {
 			move(t, s, nil, &counts.Bucket{})

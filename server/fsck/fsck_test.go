@@ -72,7 +72,7 @@ func failed(t *testing.T, s *store.Store) []string {
 // TestEachCheckDetectsItsViolation violates one rule after the other, and repairs each.
 func TestEachCheckDetectsItsViolation(t *testing.T) {
 	const nobody = "X'0B6FFFFF000040008000000000000FFF'"
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := openDemo(t, url)
 		if names := failed(t, s); len(names) > 0 {
 			t.Fatalf("the demo as it is: %q", names)
@@ -240,7 +240,7 @@ func TestFixRepairsWhatIsDerived(t *testing.T) {
 		"bans name a batch of their channel":     "UPDATE bans SET batch_id = " + lost,
 		"positions are within those given":       "UPDATE event_sequencers SET last_position = last_position - 1",
 	}
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := openDemo(t, url)
 		if err := (&counts.Compactor{Store: s}).Compact(t.Context()); err != nil {
 			t.Fatal(err)

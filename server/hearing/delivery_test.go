@@ -45,7 +45,7 @@ var listen = map[string]func(t *testing.T, s *servertest.Server, c caller) <-cha
 // TestEveryTransportDeliversWhatTheCallerMayHear emits events of each audience, twice, while
 // each caller listens over each transport.
 func TestEveryTransportDeliversWhatTheCallerMayHear(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := start(t, url)
 		var listeners []listener
 		for _, c := range callers(t, s) {

@@ -18,7 +18,7 @@ import (
 // TestLostCommit loses the connection to the database in COMMIT. The change takes effect
 // once, its response is no replay, and a repeat has the same response.
 func TestLostCommit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		cutter := &storetest.Cutter{}
 		config := servertest.Config(url)
 		config.DBLayer = cutter.Layer

@@ -18,7 +18,7 @@ import (
 
 // TestMistakesOfMethodsFail makes calls whose repeat would not be correct.
 func TestMistakesOfMethodsFail(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		keys := idempotency.New(s.Store)
 		ctx := authn.NewContext(t.Context(), authn.NewCaller(authn.User, servertest.Owner))

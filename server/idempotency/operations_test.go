@@ -42,7 +42,7 @@ type operations struct {
 // TestEveryChangeCanBeRepeated makes every change of the contract with a key, and repeats
 // it. The repeat returns the same response and changes nothing.
 func TestEveryChangeCanBeRepeated(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.WebhookAllowPrivate = true
 		s := servertest.Start(t, config)

@@ -14,7 +14,7 @@ import (
 // can be held back.
 func two(t *testing.T, test func(t *testing.T, a, b *servertest.Server, gate *storetest.Gate)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
 		config.DBLayer = gate.Layer()

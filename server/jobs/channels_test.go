@@ -14,7 +14,7 @@ import (
 
 // A channel with many expired rows must not hide the rows of other channels.
 func TestExpiredRowsOfEveryChannelAreFound(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
 		storetest.Migrate(t, url)
 		s, err := store.Open(ctx, url)

@@ -18,7 +18,7 @@ import (
 // and advance its position as the work.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		s, err := store.Open(t.Context(), url)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // for other servers, so that its outcome is unknown. The other server receives each message
 // once, in order.
 func TestLostCommitNeitherLosesNorDoublesMessages(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		rows, channel := &messages{}, uid.New()
 		storetest.Migrate(t, url)
 		cutter := &storetest.Cutter{}

@@ -202,7 +202,7 @@ func TestUncheckedMessagesAreLost(t *testing.T) {
 // TestServersPassMessagesOn has three servers, one of which stops and one of which starts
 // late.
 func TestServersPassMessagesOn(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		rows, channel, other := &messages{}, uid.New(), uid.New()
 		s := open(t, url)
 		one, two := run(t, s, rows), run(t, s, rows)

@@ -17,7 +17,7 @@ import (
 // patterns that take long, and in one with an ordinary pattern.
 func TestLongMatchesTakeTurns(t *testing.T) {
 	s := openMigrated(t)
-	for i := range 20 {
+	for i := range 3 {
 		glow(t, s, servertest.Owner, `.{0,60}.{0,60}!!`, time.Hour+time.Duration(i)*time.Second)
 	}
 	for i := range 20 {
@@ -32,7 +32,8 @@ func TestLongMatchesTakeTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expanding, ordinary := strings.Repeat("ﷺ", 500), strings.Repeat("gg ", 20)
+	// A character that folds to 18 counts as 18.
+	expanding, ordinary := strings.Repeat("ﷺ", 20), strings.Repeat("gg ", 20)
 	refuse := func(channelID uid.ID, text string, st chat.Standing) error {
 		st.Now = now
 		m := chat.Message{ID: uid.New(), ChannelID: channelID, UserID: servertest.Viewer, Text: text}

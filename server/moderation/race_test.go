@@ -15,7 +15,7 @@ import (
 )
 
 // races is the number of runs of TestNoMessageSurvivesConcurrentBan, which the stores share.
-const races = 1000
+const races = 500
 
 // TestNoMessageSurvivesConcurrentBan repeatedly runs a post concurrently with the ban or
 // mute of its sender. In any order, no message from before the response is visible after

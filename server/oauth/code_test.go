@@ -52,7 +52,7 @@ func TestCodeExpires(t *testing.T) {
 // TestSecondUseOfCodeEndsTokens checks that a second use ends the tokens of the first, also
 // those of refreshes, and no others. The second server shows that no state is in memory.
 func TestSecondUseOfCodeEndsTokens(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, u store.URL) {
+	storetest.EachKind(t, func(t *testing.T, u store.URL) {
 		s := open(t, config(u))
 		second := &site{Server: servertest.Start(t, config(u)), secret: s.secret}
 		c := s.config(web, authn.UsersRead, authn.OfflineAccess)

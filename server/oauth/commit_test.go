@@ -17,7 +17,7 @@ import (
 // used once, and a refresh token as replaced once.
 func TestLostCommits(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, u store.URL) {
+	storetest.EachKind(t, func(t *testing.T, u store.URL) {
 		cutter := &storetest.Cutter{}
 		conf := config(u)
 		conf.DBLayer = cutter.Layer

@@ -47,7 +47,7 @@ func config(url store.URL) server.Config {
 // each runs a test with a running server on every kind of store.
 func each(t *testing.T, test func(t *testing.T, s *site)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, open(t, config(url))) })
+	storetest.EachKind(t, func(t *testing.T, url store.URL) { test(t, open(t, config(url))) })
 }
 
 // one runs a server on SQLite, for what does not depend on the store.

@@ -97,7 +97,7 @@ func TestListsAreCompleteWithoutALimit(t *testing.T) {
 			}
 		})
 	}
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, want := startWithModerators(t, url, 450, 50_000)
 		if diff := cmp.Diff(want, listed(t, s.REST(t, s.As(t, servertest.Owner), "GET", path+"?"+query.Encode(), ""))); diff != "" {
 			t.Errorf("over REST: %s", diff)
@@ -180,7 +180,7 @@ func TestCursorIsBoundToItsList(t *testing.T) {
 
 // A list that is too long is rejected before any part of it is sent.
 func TestUnpagedListsOverLimitAreRejected(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db store.URL) {
+	storetest.EachKind(t, func(t *testing.T, db store.URL) {
 		s, want := startWithModerators(t, db, 300, 300)
 		owner := s.As(t, servertest.Owner)
 		if rows := listed(t, s.REST(t, owner, "GET", path+"?"+query.Encode(), "")); len(rows) != len(want) {

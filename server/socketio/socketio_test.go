@@ -218,7 +218,7 @@ func TestNewerTokenKeepsSubscription(t *testing.T) {
 // TestSubscriptionThroughAnotherServer has the session on one server, and its subscription
 // created and ended through another.
 func TestSubscriptionThroughAnotherServer(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		one := servertest.Start(t, servertest.Config(url))
 		one.Load(t, servertest.World()...)
 		two := servertest.Start(t, servertest.Config(url))
@@ -310,7 +310,7 @@ func TestIdleConnectionsEnd(t *testing.T) {
 }
 
 func TestSessionsEndWithTheirServer(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		one, two := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		one.Load(t, servertest.World()...)
 		c := connect(t, one)

@@ -75,7 +75,7 @@ func eventCursor(t *testing.T, s *servertest.Server) string {
 // TestSlowChatServerResumes has a chat server that reads nothing while more events happen
 // than a server keeps in memory.
 func TestSlowChatServerResumes(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.OneServer(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)
 		d := newDrive(t, s)

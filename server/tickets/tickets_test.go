@@ -64,7 +64,7 @@ func open(t *testing.T, s *servertest.Server, ticket, more string) string {
 // two starts two servers on one database, on each kind of store.
 func two(t *testing.T, test func(t *testing.T, a, b *servertest.Server)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a, b := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		a.Load(t, servertest.World()...)
 		test(t, a, b)
@@ -204,7 +204,7 @@ func TestStreamOfTicketHasRightsOfItsCaller(t *testing.T) {
 // TestTicketSurvivesLostCommit loses the connection in the COMMIT of a redemption, and in
 // that of an issue.
 func TestTicketSurvivesLostCommit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		cutter := &storetest.Cutter{}
 		config := servertest.Config(url)
 		config.DBLayer = cutter.Layer

@@ -178,7 +178,7 @@ func TestCatchUpAppliesSelectionChange(t *testing.T) {
 
 // TestCatchUpUsesChannelIndex checks the plan of the statement.
 func TestCatchUpUsesChannelIndex(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, recorder := openRecorded(t, url)
 		selection := &watch.Selection{Channels: []uid.ID{servertest.Owner}, Types: []eventtype.Type{"channel.ban", "channel.update"}}
 		zero := int64(0)
