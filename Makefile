@@ -14,8 +14,6 @@ GOTEST := bin/gotest
 RACE := -race '-gcflags=modernc.org/...=-race=false'
 # The detector waits after the last test of a package for late races, by default for a second.
 export GORACE ?= atexit_sleep_ms=50
-# How many tests of a package run at the same time. Most of them wait for something.
-PARALLEL ?= 4
 FUZZTIME ?= 20s
 # Packages whose tests mostly wait for other processes: the program itself, Chromium, Node.js.
 # The race detector would slow these processes down, and the code of the server runs with it
@@ -98,7 +96,7 @@ test: $(TESTDB) $(GOTEST) bin/statements clients ## Run every test, on SQLite, M
 define run-tests
 [ -z "$$packages" ] || { \
 	GOGC=400 go list -test -export $(1) $$packages >/dev/null; \
-	$(TESTED) $(GOTEST) -vet=off -parallel $(PARALLEL) $(1) $(SELECTED) $$packages; }
+	$(TESTED) $(GOTEST) -vet=off $(1) $(SELECTED) $$packages; }
 endef
 
 .PHONY: statements

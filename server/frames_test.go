@@ -26,20 +26,18 @@ func TestFloodOfFramesIsDelayed(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		go func() { _, _ = io.Copy(io.Discard, conn) }()
 		framer := http2.NewFramer(conn, nil)
-		_, err = io.WriteString(conn, http2.ClientPreface)
-		if err == nil {
-			err = framer.WriteSettings()
-		}
-		for range 1500 {
-			if err == nil {
-				err = framer.WriteSettings(http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 14})
+		flood := func() {
+			for range 1500 {
+				if err := framer.WriteSettings(http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 14}); err != nil {
+					t.Fatalf("%s: %v", transport, err)
+				}
 			}
 		}
-		if err != nil {
+		if _, err = io.WriteString(conn, http2.ClientPreface); err != nil {
 			t.Fatalf("%s: %v", transport, err)
 		}
 		delayed := regexp.MustCompile(`moderato_http2_reads_delayed_total\{transport="` + transport + `"\} [1-9]`)
-		for late := time.Now().Add(servertest.Slack); !delayed.MatchString(s.Metrics(t)); time.Sleep(10 * time.Millisecond) {
+		for late := time.Now().Add(servertest.Slack); !delayed.MatchString(s.Metrics(t)); flood() {
 			if time.Now().After(late) {
 				t.Fatalf("%s: no read was delayed", transport)
 			}
