@@ -88,6 +88,23 @@ func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 	return found, nil
 }
 
+// readPaths returns the paths of the services' GET operations.
+func readPaths() map[string]bool {
+	paths := map[string]bool{}
+	for _, s := range services {
+		annotated := s.file.Services()
+		for i := range annotated.Len() {
+			rpcs := annotated.Get(i).Methods()
+			for j := range rpcs.Len() {
+				if method, path, err := route(rpcs.Get(j)); err == nil && method == http.MethodGet {
+					paths[path] = true
+				}
+			}
+		}
+	}
+	return paths
+}
+
 func (r routes) add(path string, o operation) {
 	r[path] = append(r[path], o)
 	slices.SortFunc(r[path], func(a, b operation) int { return strings.Compare(a.method, b.method) })

@@ -21,6 +21,7 @@ import (
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway"
+	"github.com/moderato-live/moderato/gateway/httploop"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/bus"
@@ -76,7 +77,7 @@ type Server struct {
 	ending    chan struct{} // closed when draining: streams end
 	health    *health.Server
 	grpc      *grpc.Server
-	http      *http.Server
+	http      *httploop.Server
 	admin     *http.Server
 	listeners [3]net.Listener
 	workers   []func(context.Context)
@@ -211,7 +212,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
-	secured.secureHTTP(s.http)
+	secured.secureHTTP(s.http.Server)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready, s.Store.Primary), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)

@@ -1,0 +1,4 @@
+package httploop
+
+// DisconnectDelay is the bound for tests.
+const DisconnectDelay = disconnectDelay
