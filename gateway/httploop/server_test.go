@@ -131,6 +131,7 @@ func exchange(t testing.TB, addr, text string) (responses, servers []string) {
 			return responses, servers
 		}
 		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
 		servers = append(servers, response.Header.Get(servedBy))
 		response.Header.Del(servedBy)
 		if response.Header.Get("Date") == "" && response.StatusCode == http.StatusOK {
@@ -226,6 +227,7 @@ func readResponse(t *testing.T, from *bufio.Reader) (text string, isLast bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +349,9 @@ func TestAbortedResponseIsIncomplete(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, err := io.ReadAll(response.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
+		_, err = io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %v, want an unexpected end", query, err)
 		}
 	}
