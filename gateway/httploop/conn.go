@@ -35,9 +35,12 @@ type conn struct {
 	remote string
 	// cancel ends the context of the request that is being served.
 	cancel context.CancelFunc
-	// timer starts watch, which sends to watched when it ends.
-	timer   *time.Timer
-	watched chan struct{}
+	// timer starts watch, which sends to watched when it ends. It does not wait for the client
+	// if the request isServed, which watching guards.
+	timer    *time.Timer
+	watched  chan struct{}
+	watching sync.Mutex
+	isServed bool
 }
 
 // readers are the readers of connections, and parsers those of header sections.
@@ -151,6 +154,7 @@ func (c *conn) report(p any) {
 
 // startWatching makes the connection be watched after disconnectDelay.
 func (c *conn) startWatching() {
+	c.isServed = false
 	if c.timer == nil {
 		c.watched = make(chan struct{}, 1)
 		c.timer = time.AfterFunc(disconnectDelay, c.watch)
@@ -163,7 +167,10 @@ func (c *conn) stopWatching() {
 	if c.timer.Stop() {
 		return
 	}
+	c.watching.Lock()
+	c.isServed = true
 	_ = c.SetReadDeadline(time.Unix(1, 0)) // ends the wait of watch
+	c.watching.Unlock()
 	<-c.watched
 }
 
@@ -171,14 +178,25 @@ func (c *conn) stopWatching() {
 // stays in the reader.
 func (c *conn) watch() {
 	defer func() { c.watched <- struct{}{} }()
-	_ = c.SetReadDeadline(time.Time{})
-	n := c.reader.Buffered()
-	if n == c.reader.Size() {
+	received := c.reader.Buffered()
+	if received == c.reader.Size() || !c.removeReadDeadline() {
 		return
 	}
-	if _, err := c.reader.Peek(n + 1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := c.reader.Peek(received + 1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.cancel()
 	}
+}
+
+// removeReadDeadline removes the deadline of reading, unless the request is served. Without
+// the lock, it could remove the deadline with which stopWatching ends the wait.
+func (c *conn) removeReadDeadline() bool {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	if c.isServed {
+		return false
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	return true
 }
 
 // handOver gives the connection to net/http's server, with what was received and not served.

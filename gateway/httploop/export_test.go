@@ -1,4 +1,7 @@
 package httploop
 
-// DisconnectDelay is the bound for tests.
-const DisconnectDelay = disconnectDelay
+// The bounds for tests.
+const (
+	DisconnectDelay = disconnectDelay
+	MaxBuffered     = maxBuffered
+)

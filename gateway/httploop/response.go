@@ -67,12 +67,6 @@ func (w *response) Write(p []byte) (int, error) {
 	return w.chunks.Write(p)
 }
 
-// FlushError sends what was written.
-func (w *response) FlushError() error { return w.beginChunks() }
-
-// SetReadDeadline does nothing: the loop reads nothing while a request is served.
-func (*response) SetReadDeadline(time.Time) error { return nil }
-
 // SetWriteDeadline sets the deadline of writing the response.
 func (w *response) SetWriteDeadline(deadline time.Time) error {
 	return w.conn.SetWriteDeadline(deadline) //nolint:wrapcheck // the connection's own

@@ -155,6 +155,7 @@ func TestResponsesAreThoseOfNetHTTP(t *testing.T) {
 		"error":                {"GET /v1/read?status HTTP/1.1\r\nHost: a\r\n\r\n", "loop"},
 		"long response":        {"GET /v1/read?size=1000 HTTP/1.1\r\nHost: a\r\n\r\n", "loop"},
 		"pipelined reads":      {read + "\r\n" + read + "A: 1\r\n\r\n" + read + "\r\n", "loop loop loop"},
+		"byte after a read":    {read + "\r\nG", "loop"},
 		"read, then another":   {read + "\r\nPOST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody" + read + "\r\n", "loop net/http net/http"},
 		"other path":           {"GET /v1/other HTTP/1.1\r\nHost: a\r\n\r\n", "net/http"},
 		"encoded path":         {"GET /v1/%72ead HTTP/1.1\r\nHost: a\r\n\r\n", "net/http"},
@@ -330,8 +331,7 @@ func TestAbortedResponseIsIncomplete(t *testing.T) {
 	_, addr := start(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.RawQuery {
 		case "chunks":
-			_, _ = io.WriteString(w, "abc")
-			_ = http.NewResponseController(w).Flush()
+			_, _ = w.Write(make([]byte, httploop.MaxBuffered+1))
 		case "length":
 			w.Header().Set("Content-Length", "10")
 			_, _ = io.WriteString(w, "abc")
