@@ -65,41 +65,44 @@ func (o operations) allowed() string {
 // Other operations have the handler that mux has for them.
 func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 	found := routes{}
+	for rpc := range rpcs {
+		method, path, err := route(rpc)
+		if err != nil {
+			return nil, err
+		}
+		handle, err := f.findList(rpc)
+		if err == nil && handle == nil {
+			handle, err = handlerOf(mux, method, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found.add(path, operation{method: method, handle: handle, maxBody: maxBodyOf(rpc), input: rpc.Input()})
+	}
+	return found, nil
+}
+
+// rpcs yields the methods of the services.
+func rpcs(yield func(protoreflect.MethodDescriptor) bool) {
 	for _, s := range services {
 		annotated := s.file.Services()
 		for i := range annotated.Len() {
-			rpcs := annotated.Get(i).Methods()
-			for j := range rpcs.Len() {
-				method, path, err := route(rpcs.Get(j))
-				if err != nil {
-					return nil, err
+			methods := annotated.Get(i).Methods()
+			for j := range methods.Len() {
+				if !yield(methods.Get(j)) {
+					return
 				}
-				handle, err := f.findList(rpcs.Get(j))
-				if err == nil && handle == nil {
-					handle, err = handlerOf(mux, method, path)
-				}
-				if err != nil {
-					return nil, err
-				}
-				found.add(path, operation{method: method, handle: handle, maxBody: maxBodyOf(rpcs.Get(j)), input: rpcs.Get(j).Input()})
 			}
 		}
 	}
-	return found, nil
 }
 
 // readPaths returns the paths of the services' GET operations.
 func readPaths() map[string]bool {
 	paths := map[string]bool{}
-	for _, s := range services {
-		annotated := s.file.Services()
-		for i := range annotated.Len() {
-			rpcs := annotated.Get(i).Methods()
-			for j := range rpcs.Len() {
-				if method, path, err := route(rpcs.Get(j)); err == nil && method == http.MethodGet {
-					paths[path] = true
-				}
-			}
+	for rpc := range rpcs {
+		if method, path, err := route(rpc); err == nil && method == http.MethodGet {
+			paths[path] = true
 		}
 	}
 	return paths
