@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 const (
 	publicClient       = "public-client"
 	confidentialClient = "confidential-client"
-	scriptTimeout      = 3 * time.Minute
+	scriptTimeout      = 8 * time.Minute
 )
 
 // given is what a script gets.
