@@ -91,13 +91,13 @@ func (c *conn) next(wait time.Duration, least int) ([]byte, error) {
 	if c.reader.Buffered() < least {
 		_ = c.SetReadDeadline(time.Now().Add(wait))
 		if _, err := c.reader.Peek(least); err != nil {
-			return nil, err //nolint:wrapcheck // only compared with nil
+			return nil, err
 		}
 	}
 	received, err := c.reader.Peek(c.reader.Buffered())
 	end := bytes.Index(received, []byte("\r\n\r\n"))
 	if err != nil || end < 0 {
-		return nil, err //nolint:wrapcheck // only compared with nil
+		return nil, err
 	}
 	return received[:end+len("\r\n\r\n")], nil
 }
@@ -230,7 +230,7 @@ type replayingConn struct {
 // Read returns what was received already, and then what the connection receives.
 func (c *replayingConn) Read(p []byte) (int, error) {
 	if len(c.received) == 0 {
-		return c.Conn.Read(p) //nolint:wrapcheck // the connection's own
+		return c.Conn.Read(p)
 	}
 	n := copy(p, c.received)
 	c.received = c.received[n:]
@@ -241,7 +241,7 @@ func (c *replayingConn) Read(p []byte) (int, error) {
 // connection on which the client still sends, so that the client receives the last response.
 func (c *replayingConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite() //nolint:wrapcheck // the connection's own
+		return half.CloseWrite()
 	}
 	return errors.ErrUnsupported
 }

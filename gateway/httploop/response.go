@@ -69,7 +69,7 @@ func (w *response) Write(p []byte) (int, error) {
 
 // SetWriteDeadline sets the deadline of writing the response.
 func (w *response) SetWriteDeadline(deadline time.Time) error {
-	return w.conn.SetWriteDeadline(deadline) //nolint:wrapcheck // the connection's own
+	return w.conn.SetWriteDeadline(deadline)
 }
 
 // beginChunks sends the header and what was written, if that has not been done.
@@ -82,14 +82,14 @@ func (w *response) beginChunks() error {
 	w.header.Set("Transfer-Encoding", "chunked")
 	w.writeHeader()
 	if _, err := w.conn.Write(w.out.Bytes()); err != nil {
-		return err //nolint:wrapcheck // the connection's own
+		return err
 	}
 	w.chunks = httputil.NewChunkedWriter(w.conn)
 	if w.body.Len() == 0 {
 		return nil
 	}
 	_, err := w.chunks.Write(w.body.Bytes())
-	return err //nolint:wrapcheck // the connection's own
+	return err
 }
 
 // errLength is the error of a response whose length is not the one that its header has.
@@ -99,10 +99,10 @@ var errLength = errors.New("the body has another length than the header says")
 func (w *response) finish() error {
 	if w.chunks != nil {
 		if err := w.chunks.Close(); err != nil {
-			return err //nolint:wrapcheck // the connection's own
+			return err
 		}
 		_, err := w.conn.Write([]byte("\r\n"))
-		return err //nolint:wrapcheck // the connection's own
+		return err
 	}
 	w.WriteHeader(http.StatusOK)
 	length := strconv.Itoa(w.body.Len())
@@ -114,7 +114,7 @@ func (w *response) finish() error {
 	w.writeHeader()
 	w.out.Write(w.body.Bytes())
 	_, err := w.conn.Write(w.out.Bytes())
-	return err //nolint:wrapcheck // the connection's own
+	return err
 }
 
 // writeHeader writes the status line and the header to out.

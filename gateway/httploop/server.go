@@ -34,7 +34,7 @@ type Server struct {
 func (s *Server) Serve(l net.Listener) error {
 	h := &handover{Listener: l, accepted: make(chan accepted), closed: make(chan struct{})}
 	go s.accept(h)
-	return s.Server.Serve(h) //nolint:wrapcheck // callers compare the error with http.ErrServerClosed
+	return s.Server.Serve(h)
 }
 
 // Shutdown stops the server. It closes connections without a request, and waits for the
@@ -49,9 +49,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}()
 	select {
 	case <-ended:
-		return err //nolint:wrapcheck // net/http's own
+		return err
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // as net/http does
+		return ctx.Err()
 	}
 }
 
@@ -147,5 +147,5 @@ func (h *handover) pass(a accepted) bool {
 // Close closes the listener.
 func (h *handover) Close() error {
 	h.closeOnce.Do(func() { close(h.closed) })
-	return h.Listener.Close() //nolint:wrapcheck // the listener's own
+	return h.Listener.Close()
 }
