@@ -26,6 +26,7 @@ type balancer struct {
 
 	mu       sync.Mutex
 	backends map[*node]bool // whether the server is ready
+	started  []*node        // also those that have ended
 	idle     []func()       // close idle connections
 }
 
@@ -67,6 +68,7 @@ func (b *balancer) add(n *node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.backends[n] = false
+	b.started = append(b.started, n)
 	go b.probe(n)
 }
 

@@ -89,6 +89,7 @@ type load struct {
 	mu      sync.Mutex
 	used    int // targets that were handed out
 	codes   map[string]int
+	first   map[string]string // the text of the first response with each code, and what was logged
 	slowest time.Duration
 	lasted  time.Duration
 }
@@ -96,7 +97,7 @@ type load struct {
 // startLoad changes channels at a rate per second.
 func startLoad(t *testing.T, s *site, rate int) *load {
 	t.Helper()
-	l := &load{client: newClient(s), t: t, journal: newJournal(t), began: time.Now(), tickets: make(chan struct{}, 16), codes: map[string]int{}}
+	l := &load{client: newClient(s), t: t, journal: newJournal(t), began: time.Now(), tickets: make(chan struct{}, 16), codes: map[string]int{}, first: map[string]string{}}
 	l.ended, l.giveUp = context.WithCancel(context.Background())
 	l.stopped, l.stop = context.WithCancel(l.ended)
 	t.Cleanup(func() {
@@ -237,6 +238,9 @@ func (l *load) send(o operation, withKey bool) outcome {
 	took := time.Since(began)
 	l.mu.Lock()
 	l.codes[code]++
+	if l.codes[code] == 1 && code != "OK" {
+		l.first[code] = fmt.Sprintf("%s of %s in %s after %s: %s; the servers log: %s", o.Kind, o.User, o.Channel, took, text, l.logged(o.ID))
+	}
 	l.slowest = max(l.slowest, took)
 	l.mu.Unlock()
 	result, ok := outcomeOf(code)
@@ -248,7 +252,10 @@ func (l *load) send(o operation, withKey bool) outcome {
 
 // logged returns what the servers logged about a request.
 func (l *load) logged(id string) (lines string) {
-	for _, n := range l.servers {
+	l.balancer.mu.Lock()
+	started := slices.Clone(l.started)
+	l.balancer.mu.Unlock()
+	for _, n := range started {
 		for line := range strings.Lines(n.Log()) {
 			if strings.Contains(line, id) {
 				lines += line
@@ -271,7 +278,7 @@ func (l *load) wantOnly(codes ...string) {
 	l.t.Helper()
 	for code, n := range l.count() {
 		if code != "OK" && !slices.Contains(codes, code) {
-			l.t.Errorf("got %d × %s, want only OK and %v", n, code, codes)
+			l.t.Errorf("got %d × %s, want only OK and %v; the first: %s", n, code, codes, l.first[code])
 		}
 	}
 }

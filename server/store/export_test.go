@@ -19,6 +19,11 @@ func (s *Store) MigrateTo(ctx context.Context, version int64) error {
 	return err
 }
 
+// OpenBounded is Open with another bound on the duration of statements.
+func OpenBounded(ctx context.Context, url URL, timeout time.Duration) (*Store, error) {
+	return open(ctx, url, options{timeout: timeout})
+}
+
 // VerifyDeclaration verifies a declaration without keeping it.
 func VerifyDeclaration[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) error {
 	return verify([]declaration{declare(name, build, example, more...)})

@@ -297,6 +297,7 @@ func (mysqlDialect) retryCause(err error) string {
 			return "lock wait"
 		case 1040, 1053, 1290, 1836, 3159, // too many connections, shutting down, read-only
 			1317, 1927, // the statement or the connection was killed
+			1969, 3024, // the statement exceeded statementTimeout, or the clock was set
 			1047, 3032, 3100, 3796, 3797, 3798, 3799: // see isFailover
 			return "server"
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/store"
@@ -146,6 +147,33 @@ func TestClockMatchesLocalTime(t *testing.T) {
 		}
 		if after := s.Clock.Local(); now < before-5 || now > after+5 {
 			t.Errorf("the database's time is %s, between %s and %s here", now, before, after)
+		}
+	})
+}
+
+// TestStatementThatExceedsItsBoundIsRetried has the database server end a statement.
+func TestStatementThatExceedsItsBoundIsRetried(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		s, err := store.OpenBounded(t.Context(), url, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		attempts := 0
+		err = s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, a store.Attempt) error {
+			attempts++
+			if err := createCategories(1)(ctx, tx, a); err != nil || !a.IsFirst {
+				return err
+			}
+			err := store.QueryRow(ctx, tx, "SELECT id FROM categories WHERE SLEEP(30) = 0", nil, new(int64))
+			if !errors.Is(s.Classify(err), store.ErrUnavailable) {
+				t.Errorf("got %v, want that the store is unavailable", err)
+			}
+			return err
+		})
+		if err != nil || attempts != 2 || count(t, s) != 1 {
+			t.Errorf("got %v, %d attempts and %d rows, want success, 2 and 1", err, attempts, count(t, s))
 		}
 	})
 }
