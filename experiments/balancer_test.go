@@ -14,8 +14,13 @@ import (
 	"time"
 )
 
-// probeInterval is how often the balancer asks each server whether it is ready.
-const probeInterval = 100 * time.Millisecond
+const (
+	// probeInterval is how often the balancer asks each server whether it is ready.
+	probeInterval = 100 * time.Millisecond
+	// pageTimeout is how long the balancer waits for the answer. A server that is ready asks
+	// the database.
+	pageTimeout = 3 * time.Second
+)
 
 // balancer is a load balancer as a platform has one: clients have one address for REST and
 // one for gRPC, and servers that are not ready get no new calls. If none is ready, all get
@@ -155,9 +160,9 @@ func (b balanced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errNoServer
 }
 
-// get requests a page, for 3 s at most.
+// get requests a page.
 func get(url string) (status int, body string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), pageTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -236,6 +236,9 @@ func (l *load) send(o operation, withKey bool) outcome {
 	began := time.Now()
 	code, text := l.do(l.ended, o, withKey)
 	took := time.Since(began)
+	if code == "UNAVAILABLE" && strings.Contains(l.logged(o.ID), `"error":"UNAVAILABLE"`) { // no cause in the database
+		code = stopping
+	}
 	l.mu.Lock()
 	l.codes[code]++
 	if l.codes[code] == 1 && code != "OK" {
