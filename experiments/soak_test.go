@@ -33,7 +33,7 @@ func TestSoak(t *testing.T) {
 		if perServer := float64(len(s.servers)); goroutinesAfter > goroutines*5/4+perServer*50 {
 			t.Error("the number of goroutines grows")
 		}
-		if delayed > all/100 {
+		if isSoak() && delayed > all/100 { // a short run may consist of one pause of the disk
 			t.Error("more than one event in a hundred was sequenced later than 1 s")
 		}
 		s.check(l, subscribers)
