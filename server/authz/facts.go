@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
@@ -108,10 +109,10 @@ func ReadTogether(ctx context.Context, s *store.Store, tx *ent.Tx, all []*Facts)
 			ids[f.about.ID] = true
 		}
 	}
-	if err := r.readUsers(ctx, "u.id", padded(ids)); err != nil {
+	if err := r.readUsers(ctx, user.FieldID, padded(ids)); err != nil {
 		return fmt.Errorf("authorize %d changes: read the users: %w", len(all), err)
 	}
-	if err := r.readUsers(ctx, "u.slug", padded(slugs)); err != nil {
+	if err := r.readUsers(ctx, user.FieldSlug, padded(slugs)); err != nil {
 		return fmt.Errorf("authorize %d changes: read the users by name: %w", len(all), err)
 	}
 	return nil
@@ -157,7 +158,7 @@ func (r *together) readUsers(ctx context.Context, column string, values []any) e
 	channelID, more := r.all[0].channelID, r.all[0].more
 	return store.QueryEach(ctx, r.tx, `
 		SELECT u.id, u.slug, `+Moderates(r.store.Clock, "?", "u.id")+`, `+users.JoinedColumns+more.Columns+`
-		FROM users u`+more.Join+` WHERE u.`+users.Exists+` AND `+column+` IN (`+store.Placeholders(len(values))+`)`,
+		FROM `+users.From(r.store.Dialect, column)+more.Join+` WHERE u.`+users.Exists+` AND u.`+column+` IN (`+store.Placeholders(len(values))+`)`,
 		slices.Concat([]any{channelID, channelID}, more.ColumnArgs, more.JoinArgs, values),
 		func(scan func(...any) error) error { return r.scanUser(column, scan) })
 }
@@ -173,11 +174,11 @@ func (r *together) scanUser(column string, scan func(...any) error) error {
 		return err
 	}
 	for _, f := range r.all {
-		if column == "u.id" && f.caller.UserID == id {
+		if column == user.FieldID && f.caller.UserID == id {
 			f.isModerator = isModerator
 		}
 		isAbout := f.about.Slug == "" && f.about.ID == id
-		if column == "u.slug" {
+		if column == user.FieldSlug {
 			isAbout = f.about.Slug == slug
 		}
 		if !isAbout {

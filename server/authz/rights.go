@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -15,11 +15,13 @@ import (
 // channel, so that a ban sees the role that it affects. The deletion of a user needs no
 // call, because the deletion itself is checked; nor does that of a channel, which has no
 // more events, before its roles are removed.
-func RightsChanged(ctx context.Context, tx *ent.Tx, ids ...uid.ID) error {
+func RightsChanged(ctx context.Context, d *store.Dialect, tx *ent.Tx, ids ...uid.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return tx.User.Update().Where(user.IDIn(ids...)).AddRightsVersion(1).Exec(ctx)
+	_, err := tx.ExecContext(ctx, "UPDATE users"+d.ByPrimaryKey("users")+" SET rights_version = rights_version + 1 WHERE id IN ("+store.Placeholders(len(ids))+")",
+		store.Args(ids)...)
+	return err
 }
 
 // IsModerator returns the SQL condition that a user holds the moderator role in a channel,

@@ -42,7 +42,7 @@ func (c *Change) lock(ctx context.Context, attempt store.Attempt) error {
 	}
 	c.prefetched = prefetched{}
 	return attempt.Common.Lock(c.Store.Dialect, func(end string) (bool, error) {
-		found, err := lock(ctx, c.Tx, end, c.ChannelID)
+		found, err := lock(ctx, c.Store.Dialect, c.Tx, end, c.ChannelID)
 		if row := found[c.ChannelID]; row != nil {
 			c.Locked, c.exists = *row, true
 		}
@@ -112,7 +112,7 @@ func writeRows(ctx context.Context, tx *ent.Tx, changes []*Change) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE channels SET event_sequence = CASE id"+strings.Repeat(" WHEN ? THEN ?", len(ids))+
+	_, err := tx.ExecContext(ctx, "UPDATE channels"+changes[0].Store.ByPrimaryKey("channels")+" SET event_sequence = CASE id"+strings.Repeat(" WHEN ? THEN ?", len(ids))+
 		" END WHERE id IN ("+store.Placeholders(len(ids))+")", append(sequences, ids...)...)
 	return err
 }

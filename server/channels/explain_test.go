@@ -2,11 +2,9 @@ package channels_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +35,7 @@ func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 // other table by a key, and sorts no more than the page.
 func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, table, index string) {
 	t.Helper()
-	plan := explain(t, s, q)
+	plan := storetest.Explain(t, s, q)
 	read, key := "table="+table+" ", " key="+index+" "
 	if storetest.IsSQLite(s) {
 		read, key = "SEARCH "+table+" ", " INDEX "+index+" "
@@ -68,52 +66,6 @@ func alias(q storetest.Statement) string {
 		return found[1]
 	}
 	return ""
-}
-
-// explain returns one line for each step of a plan.
-func explain(t *testing.T, s *store.Store, q storetest.Statement) string {
-	t.Helper()
-	verb := "EXPLAIN FORMAT=TRADITIONAL "
-	if storetest.IsSQLite(s) {
-		verb = "EXPLAIN QUERY PLAN "
-	}
-	rows, err := s.DB().QueryContext(context.Background(), verb+q.Text, q.Args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	names, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plan []string
-	for rows.Next() {
-		values, columns := make([]sql.NullString, len(names)), make([]any, len(names))
-		for n := range values {
-			columns[n] = &values[n]
-		}
-		if err := rows.Scan(columns...); err != nil {
-			t.Fatal(err)
-		}
-		plan = append(plan, step(names, values))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(plan, "\n")
-}
-
-func step(names []string, values []sql.NullString) string {
-	var parts []string
-	for n, name := range names {
-		switch {
-		case name == "detail": // the whole step on SQLite
-			return values[n].String + " "
-		case slices.Contains([]string{"table", "type", "key", "rows", "Extra"}, name):
-			parts = append(parts, name+"="+values[n].String)
-		}
-	}
-	return strings.Join(parts, " ") + " "
 }
 
 // crowd is the number of rows of each table for the plans: of many channels, some with

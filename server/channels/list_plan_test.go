@@ -30,7 +30,7 @@ func TestChannelListQueryPlans(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				plan := explain(t, d.s, d.sent.of(t, "channels"))
+				plan := storetest.Explain(t, d.s, d.sent.of(t, "channels"))
 				if !strings.Contains(plan, index) {
 					t.Errorf("the plan does not use %s:\n%s", index, plan)
 				}

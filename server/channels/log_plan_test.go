@@ -66,7 +66,7 @@ func explainLogs(t *testing.T, s *channels.Service, recorded *recorder) {
 			if err != nil || len(log.GetRows()) != 1 {
 				t.Fatalf("%v: got %v, %v, want a row", c.req, log, err)
 			}
-			wantLogPlan(t, fmt.Sprintf("%s, page %d", c.index, page), explain(t, s.Store, recorded.of(t, "events")), c.index)
+			wantLogPlan(t, fmt.Sprintf("%s, page %d", c.index, page), storetest.Explain(t, s.Store, recorded.of(t, "events")), c.index)
 			c.req.Cursor = log.GetPagination().GetCursor()
 		}
 	}

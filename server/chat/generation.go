@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 const (
@@ -57,7 +58,7 @@ func Clear(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter
 	var rows string
 	var args []any
 	if channels := byChannel(chatters); len(channels) == 1 {
-		rows = "SELECT ?, id, ?, ?, ?, 0, ?, 0, ? FROM users WHERE id IN (" + store.Placeholders(len(chatters)) + ")"
+		rows = "SELECT ?, id, ?, ?, ?, 0, ?, 0, ? FROM users" + d.ByPrimaryKey("users") + " WHERE " + users.Exists + " AND id IN (" + store.Placeholders(len(chatters)) + ")"
 		args = slices.Concat([]any{channels[0].id}, values, store.Args(channels[0].users))
 	} else {
 		rows = "VALUES " + strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, 0, ?, 0, ?), ", len(chatters)), ", ")
@@ -79,16 +80,16 @@ func Clear(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter
 // force, so that it made the latest deletion of its kind and no message has the generation
 // that it made. The transaction must hold the channel's lock, and keep the users from being
 // deleted.
-func Restore(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, by Sanction, now instant.Instant) error {
-	if len(users) == 0 {
+func Restore(ctx context.Context, tx *ent.Tx, channelID uid.ID, chatters []uid.ID, by Sanction, now instant.Instant) error {
+	if len(chatters) == 0 {
 		return nil
 	}
-	in := "user_id IN (" + store.Placeholders(len(users)) + ")"
+	in := "user_id IN (" + store.Placeholders(len(chatters)) + ")"
 	_, err := tx.ExecContext(ctx, `UPDATE message_generations
 		SET restorable = earlier, restorable_until = earlier_until, restorable_raised_at = earlier_raised_at,
 			earlier = NULL, earlier_until = NULL, earlier_raised_at = NULL
 		WHERE channel_id = ? AND earlier_until > ? AND restorable_by_mute <> ? AND `+in,
-		append([]any{channelID, now, by}, store.Args(users)...)...)
+		append([]any{channelID, now, by}, store.Args(chatters)...)...)
 	if err == nil {
 		// A database of the MySQL family assigns from left to right.
 		_, err = tx.ExecContext(ctx, `UPDATE message_generations
@@ -96,7 +97,7 @@ func Restore(ctx context.Context, tx *ent.Tx, channelID uid.ID, users []uid.ID, 
 				restorable = earlier, restorable_until = earlier_until, restorable_raised_at = earlier_raised_at,
 				restorable_by_mute = NOT restorable_by_mute, earlier = NULL, earlier_until = NULL, earlier_raised_at = NULL
 			WHERE channel_id = ? AND restorable_until > ? AND restorable_by_mute = ? AND `+in,
-			append([]any{now.Add(lastLook), channelID, now, by}, store.Args(users)...)...)
+			append([]any{now.Add(lastLook), channelID, now, by}, store.Args(chatters)...)...)
 	}
 	if err != nil {
 		return fmt.Errorf("restore messages: %w", err)

@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 const (
@@ -79,7 +81,7 @@ func (l *latest) readChannel(ctx context.Context, users []uid.ID) (err error) {
 }
 
 // sort returns the users who have messages: those with up to limit, and those with more.
-func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, err error) {
+func (l *latest) sort(ctx context.Context, ids []uid.ID) (few, busy []uid.ID, err error) {
 	// Scalar subqueries with a LIMIT, which no database turns into a join.
 	nth := func(n int) string {
 		return `(SELECT m.generation FROM messages m` + l.ByIndex(latestIndex) + `
@@ -87,8 +89,8 @@ func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, 
 			LIMIT 1` + fmt.Sprintf(" OFFSET %d", n) + `)`
 	}
 	err = store.QueryEach(ctx, l.tx, "SELECT u.id, "+nth(0)+", "+nth(l.limit)+`
-		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id WHERE u.id IN (`+store.Placeholders(len(users))+")",
-		append([]any{l.channelID, l.channelGeneration, l.channelID, l.channelGeneration, l.channelID}, store.Args(users)...), func(scan func(...any) error) error {
+		FROM `+users.From(l.Dialect, user.FieldID)+` LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id WHERE u.`+users.Exists+" AND u.id IN ("+store.Placeholders(len(ids))+")",
+		append([]any{l.channelID, l.channelGeneration, l.channelID, l.channelGeneration, l.channelID}, store.Args(ids)...), func(scan func(...any) error) error {
 			var id uid.ID
 			var first, further *int64
 			err := scan(&id, &first, &further)
@@ -104,12 +106,12 @@ func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, 
 }
 
 // readAll reads the messages of users, up to the LIMIT clause. It returns their number.
-func (l *latest) readAll(ctx context.Context, users []uid.ID, limit string) (int, error) {
+func (l *latest) readAll(ctx context.Context, ids []uid.ID, limit string) (int, error) {
 	return l.scan(ctx, `SELECT m.user_id, m.channel_id, m.id, m.text, m.sent_at
-		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
+		FROM `+users.From(l.Dialect, user.FieldID)+` LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
 			ON m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
-		WHERE u.id IN (`+store.Placeholders(len(users))+`)`+limit,
-		append([]any{l.channelID, l.channelID, l.channelGeneration}, store.Args(users)...))
+		WHERE u.`+users.Exists+` AND u.id IN (`+store.Placeholders(len(ids))+`)`+limit,
+		append([]any{l.channelID, l.channelID, l.channelGeneration}, store.Args(ids)...))
 }
 
 // readBusy reads the latest messages of each chatter.

@@ -47,7 +47,7 @@ func NewBatch(s *store.Store, tx *ent.Tx, now instant.Instant) Tx {
 // together in the order of their ids, so that two batches do not deadlock.
 func (tx Tx) RightsChanged(ctx context.Context, id uid.ID) error {
 	if tx.changed == nil {
-		return authz.RightsChanged(ctx, tx.Tx, id)
+		return authz.RightsChanged(ctx, tx.Store.Dialect, tx.Tx, id)
 	}
 	tx.changed[id] = struct{}{}
 	return nil
@@ -57,7 +57,7 @@ func (tx Tx) RightsChanged(ctx context.Context, id uid.ID) error {
 func (tx Tx) Finish(ctx context.Context) error {
 	ids := slices.SortedFunc(maps.Keys(tx.changed), func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
 	for some := range slices.Chunk(ids, usersAtOnce) {
-		if err := authz.RightsChanged(ctx, tx.Tx, some...); err != nil {
+		if err := authz.RightsChanged(ctx, tx.Store.Dialect, tx.Tx, some...); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
@@ -104,7 +105,7 @@ type target struct {
 
 // planBatch decides what happens to each user of a batch, whose id is in its terms.
 func planBatch(ctx context.Context, c *change.Change, of terms, targets []users.Key) (*batch, error) {
-	found, err := findTargets(ctx, c.Tx, c.ChannelID, targets)
+	found, err := findTargets(ctx, c.Store, c.Tx, c.ChannelID, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (b *batch) add(c *change.Change, t *target) string {
 }
 
 // findTargets finds users by their keys.
-func findTargets(ctx context.Context, tx *ent.Tx, channelID uid.ID, keys []users.Key) (map[users.Key]*target, error) {
+func findTargets(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, keys []users.Key) (map[users.Key]*target, error) {
 	var ids, slugs []any
 	for _, key := range keys {
 		if key.Slug != "" {
@@ -166,14 +167,14 @@ func findTargets(ctx context.Context, tx *ent.Tx, channelID uid.ID, keys []users
 		}
 	}
 	found := make(map[users.Key]*target, len(keys))
-	for column, values := range map[string][]any{"u.id": ids, "u.slug": slugs} {
+	for column, values := range map[string][]any{user.FieldID: ids, user.FieldSlug: slugs} {
 		if len(values) == 0 {
 			continue
 		}
 		err := store.QueryEach(ctx, tx, `SELECT u.id, u.username, u.slug, u.display_name, `+authz.IsModerator("?", "u.id")+`,
 				b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id
-			FROM users u LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
-			WHERE `+column+` IN (`+store.Placeholders(len(values))+`) AND u.`+users.Exists,
+			FROM `+users.From(s.Dialect, column)+` LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
+			WHERE u.`+column+` IN (`+store.Placeholders(len(values))+`) AND u.`+users.Exists,
 			append([]any{channelID, channelID}, values...), func(scan func(...any) error) error {
 				t, slug, err := scanTarget(scan)
 				if err != nil {
@@ -259,7 +260,7 @@ func (b *batch) ban(ctx context.Context, c *change.Change) error {
 		emitBan(c, x, byBatch)
 		emitCleared(c, x.userID)
 	}
-	if err := authz.RightsChanged(ctx, c.Tx, moderators...); err != nil {
+	if err := authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, moderators...); err != nil {
 		return err
 	}
 	if err := b.insert(ctx, c, ids); err != nil {
@@ -271,7 +272,7 @@ func (b *batch) ban(ctx context.Context, c *change.Change) error {
 // insert stores the bans in one statement.
 func (b *batch) insert(ctx context.Context, c *change.Change, ids []uid.ID) error {
 	_, err := c.Tx.ExecContext(ctx, `INSERT INTO bans (channel_id, user_id, moderator_id, banned_at, reason, expires_at, batch_id)
-		SELECT ?, id, ?, ?, ?, ?, ? FROM users WHERE id IN (`+store.Placeholders(len(ids))+`)`,
+		SELECT ?, id, ?, ?, ?, ?, ? FROM users`+c.Store.ByPrimaryKey("users")+` WHERE `+users.Exists+` AND id IN (`+store.Placeholders(len(ids))+`)`,
 		append([]any{c.ChannelID, c.ActorID, c.Now, b.reason, b.expiresAt, b.batchID}, store.Args(ids)...)...)
 	return err
 }

@@ -74,7 +74,7 @@ func applyBans(ctx context.Context, bans []dueBan) error {
 	if err != nil {
 		return err
 	}
-	if err := authz.RightsChanged(ctx, c.Tx, moderatorsOf(bans)...); err != nil {
+	if err := authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, moderatorsOf(bans)...); err != nil {
 		return err
 	}
 	evidence, err := readEvidence(ctx, c, banned...)
@@ -89,7 +89,7 @@ func applyBans(ctx context.Context, bans []dueBan) error {
 
 // liftDue removes the rows of lifted bans.
 func liftDue(ctx context.Context, bans []dueBan) error {
-	tx := bans[0].change.Tx
+	c := bans[0].change
 	users := map[uid.ID][]uid.ID{} // by channel
 	for _, x := range bans {
 		users[x.change.ChannelID] = append(users[x.change.ChannelID], x.userID)
@@ -98,10 +98,10 @@ func liftDue(ctx context.Context, bans []dueBan) error {
 	for channelID, ids := range users {
 		rows = append(rows, entban.And(entban.ChannelID(channelID), entban.UserIDIn(ids...)))
 	}
-	if _, err := tx.Ban.Delete().Where(entban.Or(rows...)).Exec(ctx); err != nil {
+	if _, err := c.Tx.Ban.Delete().Where(entban.Or(rows...)).Exec(ctx); err != nil {
 		return err
 	}
-	return authz.RightsChanged(ctx, tx, moderatorsOf(bans)...)
+	return authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, moderatorsOf(bans)...)
 }
 
 // moderatorsOf returns the users of bans who hold the moderator role.

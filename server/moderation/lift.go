@@ -84,5 +84,5 @@ func removeSomeBans(ctx context.Context, c *change.Change, bans []*ban) error {
 	if _, err := c.Tx.Ban.Delete().Where(entban.ChannelID(c.ChannelID), entban.UserIDIn(ids...)).Exec(ctx); err != nil {
 		return err
 	}
-	return authz.RightsChanged(ctx, c.Tx, moderators...)
+	return authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, moderators...)
 }

@@ -34,7 +34,7 @@ import (
 // changes.
 const (
 	locksChannel = "event_sequence, activity_number, live_started_at FROM channels"
-	readsUsers   = "AND u.id IN ("
+	readsUsers   = "SELECT u.id, u.slug, "
 )
 
 // line makes changes of one channel that wait behind each other.

@@ -1,9 +1,6 @@
 package moderation_test
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -148,31 +145,8 @@ func wantSearch(t *testing.T, s *store.Store, recorder *storetest.Recorder, text
 			found = q
 		}
 	}
-	verb := "EXPLAIN FORMAT=TRADITIONAL "
-	if storetest.IsSQLite(s) {
-		verb = "EXPLAIN QUERY PLAN "
-	}
-	rows, err := s.DB().QueryContext(context.Background(), verb+found.Text, found.Args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	plan := ""
-	for rows.Next() {
-		names, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, columns := make([]sql.NullString, len(names)), make([]any, len(names))
-		for n := range values {
-			columns[n] = &values[n]
-		}
-		if err := rows.Scan(columns...); err != nil {
-			t.Fatal(err)
-		}
-		plan += fmt.Sprintln(values)
-	}
-	if !strings.Contains(plan, index) || strings.Contains(plan, "TEMP B-TREE") || strings.Contains(plan, "filesort") || rows.Err() != nil {
-		t.Errorf("the statement with %s does not search %s (%v):\n%s", text, index, rows.Err(), plan)
+	plan := storetest.Explain(t, s, found)
+	if !strings.Contains(plan, index) || strings.Contains(plan, "TEMP B-TREE") || strings.Contains(plan, "filesort") {
+		t.Errorf("the statement with %s does not search %s:\n%s", text, index, plan)
 	}
 }

@@ -117,7 +117,7 @@ func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r R
 		if err != nil {
 			return err
 		}
-		return r.rightsChanged(ctx, c.Tx, userID)
+		return r.rightsChanged(ctx, c, userID)
 	})
 }
 
@@ -133,16 +133,16 @@ func takeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r R
 		if err != nil {
 			return err
 		}
-		return r.rightsChanged(ctx, c.Tx, userID)
+		return r.rightsChanged(ctx, c, userID)
 	})
 }
 
 // rightsChanged records that a user got or lost the role, if the role gives a right.
-func (r Role) rightsChanged(ctx context.Context, tx *ent.Tx, userID uid.ID) error {
+func (r Role) rightsChanged(ctx context.Context, c *change.Change, userID uid.ID) error {
 	if r != Moderator {
 		return nil
 	}
-	return authz.RightsChanged(ctx, tx, userID)
+	return authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, userID)
 }
 
 // changeRole runs body as a change of the channel and passes whether the user holds the role.

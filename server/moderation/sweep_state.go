@@ -3,6 +3,7 @@ package moderation
 import (
 	"context"
 
+	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
@@ -42,7 +43,7 @@ func readStates(ctx context.Context, s *store.Store, q store.Queryer, of *condit
 			`+role(Moderator.Name)+`, `+role(VIP.Name)+`, `+role(OG.Name)+`,
 			EXISTS (SELECT 1 FROM subscriptions s WHERE s.channel_id = ? AND s.user_id = u.id AND s.is_active AND s.expires_at > `+s.Clock.Present()+`),
 			`+earlier+`, f.followed_at, COALESCE(g.generation, 0)
-		FROM users u LEFT JOIN follows f`+s.ByPrimaryKey("follows")+` ON f.channel_id = ? AND f.user_id = u.id
+		FROM `+users.From(s.Dialect, user.FieldID)+` LEFT JOIN follows f`+s.ByPrimaryKey("follows")+` ON f.channel_id = ? AND f.user_id = u.id
 			LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id
 		WHERE u.id IN (`+store.Placeholders(len(ids))+`) AND u.`+users.Exists,
 		append(append(args, channel, channel), store.Args(ids)...), func(scan func(...any) error) error {

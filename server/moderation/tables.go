@@ -136,7 +136,7 @@ func keptSince(keep eventtype.Retention, now instant.Instant) instant.Instant {
 
 // eraseRoles removes the roles in a deleted channel. Another channel may get its id
 // afterwards, so the listeners of former moderators must no longer have it.
-func eraseRoles(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+func eraseRoles(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 	rows, err := tx.Role.Query().Where(role.ChannelID(id)).Limit(domain.EraseBatch).All(ctx)
 	if err != nil || len(rows) == 0 {
 		return 0, err
@@ -151,5 +151,5 @@ func eraseRoles(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int
 	if _, err := tx.Role.Delete().Where(role.IDIn(ids...)).Exec(ctx); err != nil {
 		return 0, err
 	}
-	return len(rows), authz.RightsChanged(ctx, tx, former...)
+	return len(rows), authz.RightsChanged(ctx, s.Dialect, tx, former...)
 }

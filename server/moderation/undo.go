@@ -191,7 +191,7 @@ func bannedBy(ctx context.Context, tx *ent.Tx, row *ent.BanBatch) ([]uid.ID, err
 // the response to the deletion.
 func holdNames(ctx context.Context, c *change.Change, ids []uid.ID) (map[uid.ID]string, error) {
 	names := make(map[uid.ID]string, len(ids))
-	err := store.QueryEach(ctx, c.Tx, "SELECT id, username FROM users WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists+
+	err := store.QueryEach(ctx, c.Tx, "SELECT id, username FROM users"+c.Store.ByPrimaryKey("users")+" WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists+
 		" ORDER BY id"+c.Store.ForShare(), store.Args(ids), func(scan func(...any) error) error {
 		var id uid.ID
 		var name string

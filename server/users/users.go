@@ -18,6 +18,17 @@ import (
 // deleted.
 const Exists = "deleted_at IS NULL"
 
+// From returns the table u of users for a statement that searches several values of a column:
+// the id or the slug. The statement searches the index of the column whatever the statistics of
+// the database say, if it also has Exists. Otherwise the database may read all users, or lock
+// them.
+func From(d *store.Dialect, column string) string {
+	if column == user.FieldSlug {
+		return "users u" + d.ByIndex("user_slug")
+	}
+	return "users u" + d.ByPrimaryKey("users")
+}
+
 // Erased returns the SQL condition that a column is the id of a user who is being deleted,
 // and whose rows may not be removed yet.
 func Erased(column string) string {

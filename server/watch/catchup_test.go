@@ -2,7 +2,6 @@ package watch_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -194,7 +193,7 @@ func TestCatchUpUsesChannelIndex(t *testing.T) {
 			if !strings.Contains(sent.Text, "AS part") {
 				continue
 			}
-			plan := explain(t, s, sent)
+			plan := storetest.Explain(t, s, sent)
 			if n := strings.Count(plan, "event_channel_id_type_position"); n < len(selection.Types) {
 				t.Errorf("the plan uses the index %d times, want %d:\n%s", n, len(selection.Types), plan)
 			}
@@ -202,44 +201,4 @@ func TestCatchUpUsesChannelIndex(t *testing.T) {
 		}
 		t.Error("no statement read events")
 	})
-}
-
-// explain returns the plan of a statement.
-func explain(t *testing.T, s *store.Store, sent storetest.Statement) string {
-	t.Helper()
-	prefix := "EXPLAIN "
-	if storetest.IsSQLite(s) {
-		prefix = "EXPLAIN QUERY PLAN "
-	}
-	rows, err := s.Read.QueryContext(t.Context(), prefix+sent.Text, sent.Args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plan strings.Builder
-	for rows.Next() {
-		values := make([]any, len(columns))
-		for i := range values {
-			values[i] = new(any)
-		}
-		if err := rows.Scan(values...); err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range values {
-			if b, ok := (*v.(*any)).([]byte); ok {
-				fmt.Fprintf(&plan, "%s ", b)
-			} else {
-				fmt.Fprintf(&plan, "%v ", *v.(*any))
-			}
-		}
-		plan.WriteByte('\n')
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return plan.String()
 }

@@ -50,7 +50,7 @@ func (r *Rights) checkVersions(ctx context.Context, listeners []*Listener, began
 	for id := range versions {
 		args = append(args, id)
 	}
-	err = store.QueryEach(ctx, r.Store.Read, "SELECT id, rights_version FROM users WHERE id IN ("+store.Placeholders(len(args))+") AND "+users.Exists, args,
+	err = store.QueryEach(ctx, r.Store.Read, "SELECT id, rights_version FROM users"+r.Store.ByPrimaryKey("users")+" WHERE id IN ("+store.Placeholders(len(args))+") AND "+users.Exists, args,
 		func(scan func(...any) error) error {
 			var id uid.ID
 			var version int64

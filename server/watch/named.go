@@ -177,10 +177,10 @@ func (r *Rights) readFacts(ctx context.Context, k known) error {
 	}
 	return errors.Join(
 		read(ctx, r.Store, k.channels, func(n int) string {
-			return "SELECT id FROM channels WHERE id IN (" + store.Placeholders(n) + ")"
+			return "SELECT id FROM channels" + r.Store.ByPrimaryKey("channels") + " WHERE id IN (" + store.Placeholders(n) + ")"
 		}, byID, scanID),
 		read(ctx, r.Store, k.users, func(n int) string {
-			return "SELECT id FROM users WHERE id IN (" + store.Placeholders(n) + ") AND " + users.Exists
+			return "SELECT id FROM users" + r.Store.ByPrimaryKey("users") + " WHERE id IN (" + store.Placeholders(n) + ") AND " + users.Exists
 		}, byID, scanID),
 		read(ctx, r.Store, k.moderators, func(n int) string {
 			return `SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND ` + authz.Moderates(r.Store.Clock, "r.channel_id", "r.user_id") +

@@ -57,7 +57,7 @@ func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 			}
 		}
 		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			return authz.RightsChanged(ctx, tx, users[7])
+			return authz.RightsChanged(ctx, s.Dialect, tx, users[7])
 		})
 		if err != nil {
 			t.Fatal(err)

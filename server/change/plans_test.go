@@ -1,0 +1,45 @@
+package change_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestChannelsAreLockedByKey explains the statements that lock several channels while the table
+// is so small that a database prefers to scan it. It would lock all channels.
+func TestChannelsAreLockedByKey(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		storetest.Migrate(t, url)
+		recorder := &storetest.Recorder{}
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		channels := servertest.AddChannels(t, s, 10)
+		earlier, executed := len(recorder.Sent()), len(recorder.Executed())
+		err = s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			if _, err := change.Lock(ctx, s, tx, channels[:8]...); err != nil {
+				return err
+			}
+			return change.WriteRows(ctx, s, tx, channels[:8]...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := slices.Concat(recorder.Sent()[earlier:], recorder.Executed()[executed:])
+		if len(sent) != 2 {
+			t.Errorf("got %v, want one statement that locks the channels and one that writes them", sent)
+		}
+		for _, q := range sent {
+			storetest.WantByKey(t, s, q)
+		}
+	})
+}

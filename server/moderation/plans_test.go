@@ -1,0 +1,43 @@
+package moderation_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestBansReadByKey explains the statements of bans that share a transaction while the tables
+// are so small that a database prefers to scan them. It also prefers that if its statistics
+// are from before an import, and would then read all users for each ban.
+func TestBansReadByKey(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		recorder := &storetest.Recorder{}
+		config := servertest.Config(url)
+		config.DBLayer = recorder.Layer()
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		users := addUsers(t, d.Server, 8)
+		release := d.holdChannel(t)
+		var all sync.WaitGroup
+		for _, user := range users {
+			all.Go(func() {
+				_, err := d.ban(servertest.Owner, user)
+				wantReason(t, err, "OK")
+			})
+		}
+		d.waitForWaiting(t, len(users)-1)
+		release()
+		all.Wait()
+		sent := slices.Concat(recorder.Sent(), recorder.Executed())
+		slices.SortFunc(sent, func(a, b storetest.Statement) int { return strings.Compare(a.Text, b.Text) })
+		for _, q := range slices.CompactFunc(sent, func(a, b storetest.Statement) bool { return a.Text == b.Text }) {
+			storetest.WantByKey(t, d.Store, q)
+		}
+	})
+}
