@@ -40,9 +40,8 @@ type latest struct {
 // Latest returns the latest visible messages of each of some chatters, newest first and at
 // most limit of each. It costs the same however many messages they have: of a chatter with
 // more than limit messages, it reads only these. A join cannot do that, because MariaDB does
-// not bound the rows of each user. So for many chatters of one channel, Latest first reads
-// the messages of all, but not more than limit of each on average, which is enough for most
-// batches.
+// not bound the rows of each user. So for several chatters, Latest first reads the messages of
+// all, but not more than limit of each on average, which is mostly enough.
 func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter, limit int) (map[Chatter][]Message, error) {
 	l := &latest{Dialect: d, tx: tx, limit: limit, found: map[Chatter][]Message{}}
 	if err := l.read(ctx, chatters); err != nil {
@@ -53,9 +52,39 @@ func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatte
 }
 
 func (l *latest) read(ctx context.Context, chatters []Chatter) error {
-	if channels := byChannel(chatters); len(channels) == 1 && len(chatters) > 1 {
+	channels := byChannel(chatters)
+	switch {
+	case len(chatters) == 1:
+		return l.readBusy(ctx, chatters)
+	case len(channels) == 1:
 		l.channelID = channels[0].id
 		return l.readChannel(ctx, channels[0].users)
+	}
+	for some := range slices.Chunk(chatters, busyAtOnce) {
+		if err := l.readChannels(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readChannels reads the messages of chatters in several channels. Most have none, or few.
+func (l *latest) readChannels(ctx context.Context, chatters []Chatter) error {
+	id, most := l.IDColumn(), len(chatters)*l.limit
+	var args []any
+	for _, x := range chatters {
+		args = append(args, x.ChannelID, x.UserID)
+	}
+	n, err := l.scan(ctx, `SELECT m.user_id, m.channel_id, m.id, m.text, m.sent_at
+		FROM (SELECT `+id+` AS channel_id, `+id+` AS user_id`+strings.Repeat(" UNION ALL SELECT "+id+", "+id, len(chatters)-1)+`) x
+			LEFT JOIN message_generations g ON g.channel_id = x.channel_id AND g.user_id = x.user_id
+			LEFT JOIN chat_generations cg ON cg.channel_id = x.channel_id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
+			ON m.user_id = x.user_id AND m.channel_id = x.channel_id AND m.generation = COALESCE(g.generation, 0) + COALESCE(cg.generation, 0)`+store.Limit(most+1), args)
+	if err != nil || n <= most {
+		return err
+	}
+	for _, x := range chatters {
+		delete(l.found, x)
 	}
 	return l.readBusy(ctx, chatters)
 }

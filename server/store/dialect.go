@@ -42,6 +42,10 @@ func (d *Dialect) ByPrimaryKey(table string) string {
 	return d.dialect.byIndex(d.dialect.primaryKey(table))
 }
 
+// IDColumn returns a column of a SELECT that has an id as its argument. Without a type, MySQL
+// takes the id for a text.
+func (d *Dialect) IDColumn() string { return d.dialect.idColumn() }
+
 // RowNumber returns the column by which the database stores the rows of a table, in the order
 // in which they were inserted. It is empty if the rows are stored by their primary key.
 func (d *Dialect) RowNumber() string { return d.dialect.rowNumber() }
@@ -109,6 +113,7 @@ type dialect interface {
 	byIndex(index string) string
 	// primaryKey returns the name of the index of a table's primary key.
 	primaryKey(table string) string
+	idColumn() string
 	rowNumber() string
 	orderedJoin() string
 	after(keyColumn, tieColumn, comparison string, key, tie any) (condition string, args []any)

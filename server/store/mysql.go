@@ -254,6 +254,8 @@ func (mysqlDialect) byIndex(index string) string { return " FORCE INDEX (" + ind
 
 func (mysqlDialect) primaryKey(string) string { return "PRIMARY" }
 
+func (mysqlDialect) idColumn() string { return "CAST(? AS BINARY(16))" }
+
 func (mysqlDialect) rowNumber() string { return "" }
 
 func (mysqlDialect) orderedJoin() string { return " STRAIGHT_JOIN " }

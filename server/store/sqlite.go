@@ -159,6 +159,8 @@ func (sqliteDialect) byIndex(index string) string { return " INDEXED BY " + inde
 
 func (sqliteDialect) primaryKey(table string) string { return "sqlite_autoindex_" + table + "_1" }
 
+func (sqliteDialect) idColumn() string { return "?" }
+
 func (sqliteDialect) rowNumber() string { return "rowid" }
 
 func (sqliteDialect) orderedJoin() string { return " CROSS JOIN " }
