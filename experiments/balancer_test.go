@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -75,6 +76,13 @@ func (b *balancer) add(n *node) {
 	b.backends[n] = false
 	b.started = append(b.started, n)
 	go b.probe(n)
+}
+
+// everStarted returns all servers, also those that have ended.
+func (b *balancer) everStarted() []*node {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.started)
 }
 
 // remove forgets a server.

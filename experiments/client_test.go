@@ -93,9 +93,6 @@ const (
 	noResponse = "NO_RESPONSE"
 	// malformed is the code of a response that is not as documented.
 	malformed = "MALFORMED"
-	// stopping is the code of a call that a server refused because it stops, not because of
-	// the database.
-	stopping = "STOPPING"
 )
 
 // do sends an operation, and returns the code of the response: OK, the code of an error,
@@ -204,7 +201,7 @@ func outcomeOf(code string) (o outcome, ok bool) {
 		return done, true
 	case "OVERLOADED", "IDEMPOTENCY_KEY_IN_USE":
 		return refused, true
-	case noResponse, stopping, "UNAVAILABLE", "DEADLINE_EXCEEDED":
+	case noResponse, "UNAVAILABLE", "DEADLINE_EXCEEDED":
 		return unknown, true
 	case malformed, "INTERNAL":
 		return unknown, false

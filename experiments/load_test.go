@@ -236,9 +236,6 @@ func (l *load) send(o operation, withKey bool) outcome {
 	began := time.Now()
 	code, text := l.do(l.ended, o, withKey)
 	took := time.Since(began)
-	if code == "UNAVAILABLE" && strings.Contains(l.logged(o.ID), `"error":"UNAVAILABLE"`) { // no cause in the database
-		code = stopping
-	}
 	l.mu.Lock()
 	l.codes[code]++
 	if l.codes[code] == 1 && code != "OK" {
@@ -255,10 +252,7 @@ func (l *load) send(o operation, withKey bool) outcome {
 
 // logged returns what the servers logged about a request.
 func (l *load) logged(id string) (lines string) {
-	l.balancer.mu.Lock()
-	started := slices.Clone(l.started)
-	l.balancer.mu.Unlock()
-	for _, n := range started {
+	for _, n := range l.everStarted() {
 		for line := range strings.Lines(n.Log()) {
 			if strings.Contains(line, id) {
 				lines += line

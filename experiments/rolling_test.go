@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,13 @@ func TestRollingRestart(t *testing.T) {
 		l.untilAcknowledged(10)
 		l.end()
 		l.wantOnly("UNAVAILABLE")
+		for _, n := range s.everStarted() {
+			for line := range strings.Lines(n.Log()) {
+				if strings.Contains(line, `"error":"UNAVAILABLE"`) { // not because of the database
+					t.Errorf("a server that stops refused a call: %s", line)
+				}
+			}
+		}
 		s.check(l, subscribers)
 	})
 }

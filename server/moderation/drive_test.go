@@ -16,6 +16,8 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -34,6 +36,17 @@ func newDrive(t *testing.T, s *servertest.Server) *drive {
 		d.creds[id] = s.As(t, id)
 	}
 	return d
+}
+
+// newRecordedDrive starts a server whose statements are recorded.
+func newRecordedDrive(t *testing.T, url store.URL) (*drive, *storetest.Recorder) {
+	t.Helper()
+	recorder := &storetest.Recorder{}
+	config := servertest.Config(url)
+	config.DBLayer = recorder.Layer()
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	return newDrive(t, s), recorder
 }
 
 func each(t *testing.T, test func(t *testing.T, d *drive)) {

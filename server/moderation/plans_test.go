@@ -16,12 +16,7 @@ import (
 // are from before an import, and would then read all users for each ban.
 func TestBansReadByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		recorder := &storetest.Recorder{}
-		config := servertest.Config(url)
-		config.DBLayer = recorder.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		d := newDrive(t, s)
+		d, recorder := newRecordedDrive(t, url)
 		users := addUsers(t, d.Server, 8)
 		release := d.holdChannel(t)
 		var all sync.WaitGroup

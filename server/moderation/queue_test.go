@@ -69,15 +69,10 @@ func TestBanOvertakesQueuedFollows(t *testing.T) {
 func TestOnlyModeratorsHavePriority(t *testing.T) {
 	const tries = 20
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		recorder := &storetest.Recorder{}
-		config := servertest.Config(url)
-		config.DBLayer = recorder.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		d := newDrive(t, s)
+		d, recorder := newRecordedDrive(t, url)
 		var callers []context.Context // their tokens are written before the database is locked
-		for _, user := range addUsers(t, s, tries) {
-			callers = append(callers, s.As(t, user).Context())
+		for _, user := range addUsers(t, d.Server, tries) {
+			callers = append(callers, d.As(t, user).Context())
 		}
 		release := d.holdChannel(t)
 		earlier := len(recorder.Sent())

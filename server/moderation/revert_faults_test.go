@@ -92,12 +92,7 @@ func TestConcurrentReverts(t *testing.T) {
 // TestRevertInParts reverts more bans than one call lifts, with some mutes among them.
 func TestRevertInParts(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		recorder := &storetest.Recorder{}
-		config := servertest.Config(url)
-		config.DBLayer = recorder.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		d := newDrive(t, s)
+		d, recorder := newRecordedDrive(t, url)
 		crowd := servertest.AddUsers(t, d.Store, 10_003)
 		exec(t, d.Store, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at, reason) SELECT ?, id, ?, created_at, '' FROM users WHERE username LIKE 'u%'",
 			servertest.Owner, servertest.Moderator)
