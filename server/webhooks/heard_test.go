@@ -101,7 +101,7 @@ func TestEnabledWebhookWaitsForChangeInProgress(t *testing.T) {
 			_, err := moderatov1.NewWebhooksServiceClient(b.Conn).EnableWebhook(owner.Context(), &moderatov1.EnableWebhookRequest{WebhookId: id})
 			return err
 		})
-		storetest.AwaitStatement(t, b.Store, "FROM channels WHERE id IN")
+		storetest.AwaitStatement(t, b.Store, "live_started_at FROM channels")
 		gate.Open()
 		if err := errors.Join(<-changed, <-enabled); err != nil {
 			t.Fatal(err)

@@ -80,7 +80,7 @@ func TestRevocationEndsWebhookThatWaits(t *testing.T) {
 					t.Fatal(err)
 				}
 				created := createThroughOther(t, s)
-				storetest.AwaitStatement(t, s.Store, "FROM channels WHERE id IN")
+				storetest.AwaitStatement(t, s.Store, "live_started_at FROM channels")
 				if err := end.call(); err != nil {
 					t.Fatal(err)
 				}
