@@ -12,20 +12,15 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestChannelsAreLockedByKey explains the statements that lock several channels while the table
-// is so small that a database prefers to scan it. It would lock all channels.
+// TestChannelsAreLockedByKey reads the plans of the statements that lock several channels. The
+// table of channels is small, so without an index hint MariaDB scans it, and a scan locks every
+// channel.
 func TestChannelsAreLockedByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		storetest.Migrate(t, url)
-		recorder := &storetest.Recorder{}
-		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s, recorder := storetest.OpenRecorded(t, url)
 		channels := servertest.AddChannels(t, s, 10)
 		earlier, executed := len(recorder.Sent()), len(recorder.Executed())
-		err = s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 			if _, err := change.Lock(ctx, s, tx, channels[:8]...); err != nil {
 				return err
 			}

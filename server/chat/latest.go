@@ -41,7 +41,8 @@ type latest struct {
 // most limit of each. It costs the same however many messages they have: of a chatter with
 // more than limit messages, it reads only these. A join cannot do that, because MariaDB does
 // not bound the rows of each user. So for several chatters, Latest first reads the messages of
-// all, but not more than limit of each on average, which is mostly enough.
+// all of them with one statement, and stops it after limit messages per chatter on average. Only
+// if there are more, it reads each chatter's messages separately.
 func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter, limit int) (map[Chatter][]Message, error) {
 	l := &latest{Dialect: d, tx: tx, limit: limit, found: map[Chatter][]Message{}}
 	if err := l.read(ctx, chatters); err != nil {

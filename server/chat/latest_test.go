@@ -19,13 +19,7 @@ import (
 // statements use the index of the messages, and read few rows.
 func TestLatestReadsFewRows(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		storetest.Migrate(t, url)
-		var recorder storetest.Recorder
-		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s, recorder := storetest.OpenRecorded(t, url)
 		servertest.Import(t, s, servertest.World()...)
 		users := servertest.AddUsers(t, s, 150)
 		for i, id := range users {

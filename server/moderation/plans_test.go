@@ -11,9 +11,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestBansReadByKey explains the statements of bans that share a transaction while the tables
-// are so small that a database prefers to scan them. It also prefers that if its statistics
-// are from before an import, and would then read all users for each ban.
+// TestBansReadByKey reads the plans of the statements of bans that share a transaction. The
+// tables are small, so without index hints the databases scan them. They also scan large tables
+// whose statistics are from before an import: each ban would read all users.
 func TestBansReadByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		d, recorder := newRecordedDrive(t, url)

@@ -19,7 +19,7 @@ func (s *Store) MigrateTo(ctx context.Context, version int64) error {
 	return err
 }
 
-// OpenBounded is Open with another bound on the duration of statements.
+// OpenBounded opens a Store like Open. The database server ends a statement after the timeout.
 func OpenBounded(ctx context.Context, url URL, timeout time.Duration) (*Store, error) {
 	return open(ctx, url, options{timeout: timeout})
 }

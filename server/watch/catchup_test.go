@@ -50,19 +50,6 @@ func emitMixed(t *testing.T, s *store.Store, selection *watch.Selection, channel
 	return want
 }
 
-// openRecorded opens a new database whose statements are recorded.
-func openRecorded(t *testing.T, url store.URL) (*store.Store, *storetest.Recorder) {
-	t.Helper()
-	storetest.Migrate(t, url)
-	recorder := &storetest.Recorder{}
-	s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s, recorder
-}
-
 // TestCatchUpReadsOnlySelection checks that a listener gets the events of its selection, in
 // order, and no others.
 func TestCatchUpReadsOnlySelection(t *testing.T) {
@@ -108,7 +95,7 @@ func testCatchUp(t *testing.T, selection *watch.Selection) {
 // moderates a channel does not read the events of others to catch up.
 func TestUserWithoutChannelsReadsNoEvents(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s, recorder := openRecorded(t, url)
+		s, recorder := storetest.OpenRecorded(t, url)
 		channel, user := servertest.AddChannels(t, s, 1)[0], servertest.AddUsers(t, s, 1)[0]
 		emitMixed(t, s, &watch.Selection{}, []uid.ID{channel}, 30)
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
@@ -178,7 +165,7 @@ func TestCatchUpAppliesSelectionChange(t *testing.T) {
 // TestCatchUpUsesChannelIndex checks the plan of the statement.
 func TestCatchUpUsesChannelIndex(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s, recorder := openRecorded(t, url)
+		s, recorder := storetest.OpenRecorded(t, url)
 		selection := &watch.Selection{Channels: []uid.ID{servertest.Owner}, Types: []eventtype.Type{"channel.ban", "channel.update"}}
 		zero := int64(0)
 		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &zero, func() *watch.Selection { return selection })

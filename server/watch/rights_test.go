@@ -30,7 +30,7 @@ import (
 // regardless of the number of their channels. Only after a change, a check reads channels.
 func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s, recorder := openRecorded(t, url)
+		s, recorder := storetest.OpenRecorded(t, url)
 		channels, users := servertest.AddChannels(t, s, 20), servertest.AddUsers(t, s, 30)
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
 		for _, user := range users {
@@ -263,7 +263,7 @@ func TestRoleImportWaitsForChannelLock(t *testing.T) {
 // of one channel who named a public type, or are apps.
 func TestPublicListenersCostTheirTokenAlone(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s, recorder := openRecorded(t, url)
+		s, recorder := storetest.OpenRecorded(t, url)
 		channel := servertest.AddChannels(t, s, 1)[0]
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
 		for range 2000 {

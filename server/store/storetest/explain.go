@@ -11,9 +11,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Explain returns the plan of a statement, one line for each step. A step ends with a space. On
-// a database server it has the table, the type of access, the key, the number of rows, and
-// what the server adds, in the form "table=users type=range ".
+// Explain returns the plan of a statement, one line for each step, each with a space at its end.
+// On a database server, a step has the columns table, type, key, rows and Extra of EXPLAIN, in
+// the form "table=users type=range ".
 func Explain(t *testing.T, s *store.Store, q Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
@@ -60,10 +60,10 @@ func step(names []string, values []sql.NullString) string {
 }
 
 var (
-	// plannedVerb matches statements of which a database makes a plan.
+	// plannedVerb matches the statements that read rows. A database can explain only these.
 	plannedVerb = regexp.MustCompile(`(?s)^\s*(SELECT|UPDATE|DELETE|INSERT .* SELECT)\b`)
-	// scan matches a step that reads a whole table, or a whole index, whose size is that of
-	// the platform.
+	// scan matches a step that reads every row of one of the platform's largest tables, or
+	// every entry of one of its indexes.
 	scan = regexp.MustCompile(`table=(channels|users|u|tokens|t) type=(ALL|index) `)
 )
 

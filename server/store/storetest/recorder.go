@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"sync"
+	"testing"
 
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -32,6 +33,19 @@ type Recorder struct {
 // Layer returns the layer through which to open a Store to record.
 func (r *Recorder) Layer() store.Layer {
 	return func(c driver.Connector) driver.Connector { return recorded{layer{c, everyone{}}, r} }
+}
+
+// OpenRecorded migrates a database, and opens a Store that records its statements.
+func OpenRecorded(t *testing.T, url store.URL) (*store.Store, *Recorder) {
+	t.Helper()
+	Migrate(t, url)
+	r := &Recorder{}
+	s, err := store.OpenWith(t.Context(), url, store.Options{Layer: r.Layer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, r
 }
 
 // Sent returns the queries sent so far.
