@@ -6,13 +6,14 @@ import (
 	"sync"
 	"testing"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestBansReadByKey reads the plans of the statements of bans that share a transaction. The
-// tables are small, so without index hints the databases scan them. They also scan large tables
+// TestBansReadByKey reads the plans of the statements of bans that share a transaction, and of
+// a batch of bans and its undo. The tables are small, so without index hints the databases scan them. They also scan large tables
 // whose statistics are from before an import: each ban would read all users.
 func TestBansReadByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
@@ -29,6 +30,12 @@ func TestBansReadByKey(t *testing.T) {
 		d.waitForWaiting(t, len(users)-1)
 		release()
 		all.Wait()
+		moderators := servertest.AddUsers(t, d.Store, 30)
+		for _, user := range moderators {
+			_, err := d.Moderation.AddModerator(d.creds[servertest.Owner].Context(), &moderatov1.AddModeratorRequest{ChannelId: servertest.Owner.String(), UserId: user.String()})
+			wantReason(t, err, "OK")
+		}
+		d.undo(d.banAll(servertest.Owner, moderators...).GetBatchId(), true)
 		sent := slices.Concat(recorder.Sent(), recorder.Executed())
 		slices.SortFunc(sent, func(a, b storetest.Statement) int { return strings.Compare(a.Text, b.Text) })
 		for _, q := range slices.CompactFunc(sent, func(a, b storetest.Statement) bool { return a.Text == b.Text }) {
