@@ -79,9 +79,8 @@ func (b *bench) writes(ctx context.Context, store string) error {
 }
 
 // plotSeparateBans measures a server that commits each change in a transaction of its own, as
-// Moderato did before changes shared transactions. If the
-// disk is slow, such a server rejects changes of many connections, and its line in the plot ends
-// there.
+// Moderato did before changes shared transactions. On a slow disk, such a server rejects changes
+// when many connections send them, and its line in the plot ends at that number.
 func (b *bench) plotSeparateBans(ctx context.Context, store, db string, l load) error {
 	s, err := b.startModerato(ctx, db, "--disable-shared-transactions")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// drainDelay is longer than the balancer takes to notice that a server stops. While the database
-// does not answer, the probe before that can take pageTimeout.
+// drainDelay is longer than the balancer takes to notice that a server stops. Its probe of a
+// server whose database does not answer lasts for pageTimeout.
 const drainDelay = pageTimeout + time.Second
 
 // TestRollingRestart restarts the servers one by one under load. No call may fail because of

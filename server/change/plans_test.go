@@ -12,9 +12,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestChannelsAreLockedByKey reads the plans of the statements that lock several channels. The
-// table of channels is small, so without an index hint MariaDB scans it, and a scan locks every
-// channel.
+// TestChannelsAreLockedByKey checks that a transaction locks only its own channels. Without an
+// index hint, MariaDB scans a small table, such as that of the test, and locks every channel.
 func TestChannelsAreLockedByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s, recorder := storetest.OpenRecorded(t, url)

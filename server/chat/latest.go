@@ -40,9 +40,9 @@ type latest struct {
 // Latest returns the latest visible messages of each of some chatters, newest first and at
 // most limit of each. It costs the same however many messages they have: of a chatter with
 // more than limit messages, it reads only these. A join cannot do that, because MariaDB does
-// not bound the rows of each user. So for several chatters, Latest first reads the messages of
-// all of them with one statement, and stops it after limit messages per chatter on average. Only
-// if there are more, it reads each chatter's messages separately.
+// not bound the rows of each user. So for several chatters, Latest first runs one statement that
+// returns at most limit messages for each chatter on average. If the chatters have more messages,
+// Latest then reads those of each chatter separately.
 func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter, limit int) (map[Chatter][]Message, error) {
 	l := &latest{Dialect: d, tx: tx, limit: limit, found: map[Chatter][]Message{}}
 	if err := l.read(ctx, chatters); err != nil {

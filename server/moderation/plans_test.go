@@ -12,9 +12,10 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestBansReadByKey reads the plans of the statements of bans that share a transaction, and of
-// a batch of bans and its undo. The tables are small, so without index hints the databases scan them. They also scan large tables
-// whose statistics are from before an import: each ban would read all users.
+// TestBansReadByKey checks that bans which share a transaction, a batch of bans and its undo
+// read users and channels by key. Without index hints, the databases scan small tables, such as
+// those of the test. They also scan a large table after an import, until its statistics are
+// updated: each ban would then read all users.
 func TestBansReadByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		d, recorder := newRecordedDrive(t, url)

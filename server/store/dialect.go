@@ -42,8 +42,8 @@ func (d *Dialect) ByPrimaryKey(table string) string {
 	return d.dialect.byIndex(d.dialect.primaryKey(table))
 }
 
-// IDColumn returns the placeholder of an id in the column list of a SELECT. It has a type on
-// database servers, because MySQL treats an argument without a type as text there.
+// IDColumn returns the placeholder for an id in the column list of a SELECT. On a database
+// server, it casts the id to binary, because MySQL would return it as text.
 func (d *Dialect) IDColumn() string { return d.dialect.idColumn() }
 
 // RowNumber returns the column by which the database stores the rows of a table, in the order

@@ -11,9 +11,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Explain returns the plan of a statement, one line for each step, each with a space at its end.
-// On a database server, a step has the columns table, type, key, rows and Extra of EXPLAIN, in
-// the form "table=users type=range ".
+// Explain returns the plan of a statement, with one line for each step. On a database server, a
+// line has the columns table, type, key, rows and Extra of EXPLAIN, in the form
+// "table=users type=range ". Every line ends with a space.
 func Explain(t *testing.T, s *store.Store, q Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
@@ -60,10 +60,10 @@ func step(names []string, values []sql.NullString) string {
 }
 
 var (
-	// plannedVerb matches the statements that read rows. A database can explain only these.
+	// plannedVerb matches the statements that read rows, and so may scan a table.
 	plannedVerb = regexp.MustCompile(`(?s)^\s*(SELECT|UPDATE|DELETE|INSERT .* SELECT)\b`)
-	// scan matches a step that reads every row of one of the platform's largest tables, or
-	// every entry of one of its indexes.
+	// scan matches a step that reads every row, or every entry of an index, of a table that
+	// grows with the platform.
 	scan = regexp.MustCompile(`table=(channels|users|u|tokens|t) type=(ALL|index) `)
 )
 
