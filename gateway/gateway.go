@@ -20,7 +20,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/moderato-live/moderato/gateway/httploop"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/idempotency"
@@ -177,12 +176,12 @@ func compressed(plain http.Handler) (http.Handler, error) {
 }
 
 // NewHTTPServer returns an HTTP server for the facade, with the bounds of this package.
-func NewHTTPServer(h http.Handler) *httploop.Server {
+func NewHTTPServer(h http.Handler) *http.Server {
 	// HTTP/2 is also enabled without TLS: proxies that terminate TLS often use it.
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	return &httploop.Server{Reads: readPaths(), Server: &http.Server{
+	return &http.Server{
 		Protocols:         &protocols,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
 		Handler:           h,
@@ -191,7 +190,7 @@ func NewHTTPServer(h http.Handler) *httploop.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    refusedHeaderBytes,
-	}}
+	}
 }
 
 // replayedHeader is the header that marks the response of an earlier request with the same

@@ -97,17 +97,6 @@ func rpcs(yield func(protoreflect.MethodDescriptor) bool) {
 	}
 }
 
-// readPaths returns the paths of the services' GET operations.
-func readPaths() map[string]bool {
-	paths := map[string]bool{}
-	for rpc := range rpcs {
-		if method, path, err := route(rpc); err == nil && method == http.MethodGet {
-			paths[path] = true
-		}
-	}
-	return paths
-}
-
 func (r routes) add(path string, o operation) {
 	r[path] = append(r[path], o)
 	slices.SortFunc(r[path], func(a, b operation) int { return strings.Compare(a.method, b.method) })

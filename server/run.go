@@ -21,7 +21,6 @@ import (
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway"
-	"github.com/moderato-live/moderato/gateway/httploop"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/bus"
@@ -77,7 +76,7 @@ type Server struct {
 	ending    chan struct{} // closed when draining: streams end
 	health    *health.Server
 	grpc      *grpc.Server
-	http      *httploop.Server
+	http      *http.Server
 	admin     *http.Server
 	listeners [3]net.Listener
 	workers   []func(context.Context)
@@ -212,7 +211,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
-	secured.secureHTTP(s.http.Server)
+	secured.secureHTTP(s.http)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready, s.Store.Primary), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/moderato-live/moderato/gateway/httploop"
 	"github.com/moderato-live/moderato/server/certificates"
 	"github.com/moderato-live/moderato/server/jobs"
 )
@@ -82,7 +81,7 @@ func (a *secured) jobs() []jobs.Job {
 }
 
 // serveHTTP serves a listener, with TLS if the server is configured for it.
-func serveHTTP(h *httploop.Server, l net.Listener) error {
+func serveHTTP(h *http.Server, l net.Listener) error {
 	if h.TLSConfig != nil {
 		return h.ServeTLS(l, "", "")
 	}

@@ -1,7 +1,0 @@
-package httploop
-
-// The bounds for tests.
-const (
-	DisconnectDelay = disconnectDelay
-	MaxBuffered     = maxBuffered
-)
