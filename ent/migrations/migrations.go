@@ -2,8 +2,12 @@
 // directory for the MySQL family and one for SQLite. A released file is never
 // changed; CONTRIBUTING describes how to add one.
 //
-// MySQL implicitly commits each statement that changes a table, so a MySQL file has
-// one statement: an interrupted migration resumes where it stopped.
+// The initial migration creates all tables. It has the number 200: a database with a lower
+// version is from before the first release, and is refused.
+//
+// MySQL implicitly commits each statement that changes a table. The initial migration can
+// therefore be repeated, and every other MySQL file has one statement: an interrupted
+// migration resumes where it stopped.
 package migrations
 
 import "embed"

@@ -176,7 +176,10 @@ func (d database) openAs(ctx context.Context, open func(context.Context, store.U
 	}
 	if err := s.CheckVersion(ctx); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("%w; run: moderato migrate --db %s (with the account in the URL)", err, store.URL(d.DB))
+		if errors.Is(err, store.ErrVersion) {
+			return nil, fmt.Errorf("%w; run: moderato migrate --db %s (with the account in the URL)", err, store.URL(d.DB))
+		}
+		return nil, err
 	}
 	return s, nil
 }

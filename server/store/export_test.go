@@ -9,16 +9,6 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 )
 
-// MigrateTo migrates up to a version, like an interrupted migration.
-func (s *Store) MigrateTo(ctx context.Context, version int64) error {
-	provider, err := s.migrations()
-	if err != nil {
-		return err
-	}
-	_, err = provider.UpTo(ctx, version)
-	return err
-}
-
 // OpenBounded opens a Store like Open. The database server ends a statement after the timeout.
 func OpenBounded(ctx context.Context, url URL, timeout time.Duration) (*Store, error) {
 	return open(ctx, url, options{timeout: timeout})

@@ -14,8 +14,11 @@ import (
 	"github.com/moderato-live/moderato/ent/migrations"
 )
 
-// ErrVersion is the error of a database whose schema is older than this program needs.
+// ErrVersion is the error of a database whose schema must be migrated for this program.
 var ErrVersion = errors.New("the database's schema has another version")
+
+// ErrTooOld is the error of a database that cannot be migrated to this program's schema.
+var ErrTooOld = errors.New("the database is from before the first release and cannot be migrated: create an empty database, and import your records into it")
 
 const (
 	migrationLockWait = 60 * time.Second
@@ -44,6 +47,9 @@ func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if _, err := s.version(ctx, provider); err != nil {
+		return err
+	}
 	results, err := provider.Up(ctx)
 	report(ctx, log, results)
 	if err != nil {
@@ -69,25 +75,37 @@ func report(ctx context.Context, log *slog.Logger, results []*goose.MigrationRes
 }
 
 // CheckVersion checks that this program can use the database's schema. The error for an
-// older schema wraps ErrVersion. A newer schema is accepted, so that a newer release can
+// older schema wraps ErrVersion or ErrTooOld. A newer schema is accepted, so that a newer release can
 // be rolled out, and rolled back, server by server.
 func (s *Store) CheckVersion(ctx context.Context) error {
 	provider, err := s.migrations()
 	if err != nil {
 		return err
 	}
-	sources := provider.ListSources()
-	want := sources[len(sources)-1].Version
-	// This is a plain query, because goose would create its table to report the version.
-	var have sql.NullInt64
-	err = s.readDB.QueryRowContext(ctx, "SELECT MAX(version_id) FROM goose_db_version WHERE is_applied").Scan(&have)
-	if err != nil && !s.dialect.isNoTable(err) {
-		return fmt.Errorf("read the schema's version: %w", err)
+	have, err := s.version(ctx, provider)
+	if err != nil {
+		return err
 	}
-	if have.Int64 < want {
-		return fmt.Errorf("%w: it is at %d and this program needs %d", ErrVersion, have.Int64, want)
+	sources := provider.ListSources()
+	if want := sources[len(sources)-1].Version; have < want {
+		return fmt.Errorf("%w: it is at %d and this program needs %d", ErrVersion, have, want)
 	}
 	return nil
+}
+
+// version returns the version of the schema, 0 for an empty database. It fails with ErrTooOld
+// if a migration was applied that precedes the initial migration of this program.
+func (s *Store) version(ctx context.Context, provider *goose.Provider) (int64, error) {
+	// This is a plain query, because goose would create its table to report the version.
+	var oldest, newest sql.NullInt64
+	err := s.readDB.QueryRowContext(ctx, "SELECT MIN(version_id), MAX(version_id) FROM goose_db_version WHERE is_applied AND version_id > 0").Scan(&oldest, &newest)
+	if err != nil && !s.dialect.isNoTable(err) {
+		return 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if oldest.Valid && oldest.Int64 < provider.ListSources()[0].Version {
+		return 0, fmt.Errorf("%w (its schema has the version %d)", ErrTooOld, newest.Int64)
+	}
+	return newest.Int64, nil
 }
 
 func (s *Store) migrations() (*goose.Provider, error) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +17,6 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
-	"github.com/moderato-live/moderato/server/users"
 )
 
 func open(t *testing.T, url store.URL) *store.Store {
@@ -107,6 +107,31 @@ func TestUnmigratedDatabaseIsReported(t *testing.T) {
 	})
 }
 
+// TestDatabaseFromBeforeFirstReleaseIsRefused has a database with the last version that a
+// program had before the initial migration.
+func TestDatabaseFromBeforeFirstReleaseIsRefused(t *testing.T) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
+		s := open(t, url)
+		for _, statement := range []string{
+			"CREATE TABLE goose_db_version (version_id BIGINT NOT NULL, is_applied BOOL NOT NULL)",
+			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, TRUE), (1, TRUE), (117, TRUE)",
+		} {
+			if _, err := s.DB().Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.CheckVersion(t.Context()); !errors.Is(err, store.ErrTooOld) || errors.Is(err, store.ErrVersion) {
+			t.Errorf("the check: %v, want ErrTooOld", err)
+		}
+		if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); !errors.Is(err, store.ErrTooOld) {
+			t.Errorf("the migration: %v, want ErrTooOld", err)
+		}
+		if _, err := s.DB().Exec("SELECT 1 FROM users"); err == nil {
+			t.Error("the migration created tables")
+		}
+	})
+}
+
 // TestNewerDatabaseIsAccepted migrates a database as a later release would. This program must
 // use it, and change nothing when it migrates the database, as serve does on SQLite.
 func TestNewerDatabaseIsAccepted(t *testing.T) {
@@ -139,20 +164,21 @@ func TestMigrationIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptedMigrationContinues stops after some steps, as if killed, and migrates
-// again.
+// TestInterruptedMigrationContinues executes half of the initial migration, as if the program
+// was killed then, and migrates. SQLite applies either all of a file or nothing.
 func TestInterruptedMigrationContinues(t *testing.T) {
-	storetest.EachNew(t, func(t *testing.T, url store.URL) {
+	statements := mysqlStatements(t, "mysql/"+initial)
+	storetest.EachNewOnServer(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
-		for _, version := range []int64{20, 57} {
-			if err := s.MigrateTo(t.Context(), version); err != nil {
+		for _, statement := range statements[:len(statements)/2] {
+			if _, err := s.DB().ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}
 		}
 		migrate(t, url)
-		statements, err := drift.Statements(t.Context(), s)
-		if err != nil || len(statements) > 0 {
-			t.Errorf("after going on: %q (%v)", statements, err)
+		differences, err := drift.Statements(t.Context(), s)
+		if err != nil || len(differences) > 0 {
+			t.Errorf("after going on: %q (%v)", differences, err)
 		}
 		if _, err := s.Cursors.Seal(t.Context(), "list", 1); err != nil {
 			t.Errorf("there is no key for cursors: %v", err)
@@ -160,76 +186,41 @@ func TestInterruptedMigrationContinues(t *testing.T) {
 	})
 }
 
-// TestFormerDeletedUserIsMigrated migrates a database in which the placeholder of deleted
-// users has the former id and names.
-func TestFormerDeletedUserIsMigrated(t *testing.T) {
-	const former = "00000000-0000-4000-8000-000000000000"
-	storetest.EachNew(t, func(t *testing.T, url store.URL) {
-		s := open(t, url)
-		if err := s.MigrateTo(t.Context(), 54); err != nil {
-			t.Fatal(err)
-		}
-		channel, user, old := uid.New(), uid.New(), uid.MustParse(former)
-		payload := `{"moderatorId":"` + former + `","userSlug":"-deleted-","userDisplayName":"Deleted user"}`
-		for _, insert := range []struct {
-			statement string
-			args      []any
-		}{
-			{"INSERT INTO bans (channel_id, user_id, moderator_id, banned_at) VALUES (?, ?, ?, 1)", []any{channel, user, old}},
-			{"INSERT INTO events (id, channel_id, sequence, type, operation_id, actor_id, target_id, client_id, request_id, occurred_at, payload) VALUES (?, ?, 1, 'channel.ban', ?, ?, ?, '', '', 1, ?)",
-				[]any{uid.New(), channel, uid.New(), old, old, payload}},
-			{"INSERT INTO votes (id, channel_id, epoch, username, address, amount, voted_at) VALUES (?, ?, 1, '-deleted-', '', 1, 1)", []any{uid.New(), channel}},
-			{"INSERT INTO users (id, username, slug, display_name, avatar_url, created_at, deleted_at) VALUES (?, 'deleted-x', 'deleted-x', '', '', 1, 5)", []any{user}},
-		} {
-			if _, err := s.DB().ExecContext(t.Context(), insert.statement, insert.args...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		migrate(t, url)
-		for query, want := range map[string]any{
-			"SELECT COUNT(*) FROM bans WHERE moderator_id = ?":                                             1,
-			"SELECT COUNT(*) FROM events WHERE actor_id = ? AND target_id = actor_id":                      1,
-			"SELECT COUNT(*) FROM users WHERE id = ? AND username = '~deleted' AND deleted_at IS NOT NULL": 1,
-		} {
-			var got int
-			if err := store.QueryRow(t.Context(), s.Read, query, []any{users.Deleted}, &got); err != nil || got != want {
-				t.Errorf("%s: got %d (%v), want %v", query, got, err, want)
-			}
-		}
-		for query, want := range map[string]string{
-			"SELECT payload FROM events":                      strings.NewReplacer(former, users.Deleted.String(), "-deleted-", "~deleted").Replace(payload),
-			"SELECT username FROM votes":                      "~deleted",
-			"SELECT username FROM users WHERE deleted_at = 5": users.TemporaryName(user),
-		} {
-			var got string
-			if err := store.QueryRow(t.Context(), s.Read, query, nil, &got); err != nil || got != want {
-				t.Errorf("%s: got %q (%v), want %q", query, got, err, want)
-			}
-		}
-		if err := store.QueryRow(t.Context(), s.Read, "SELECT id FROM users WHERE id = ?", []any{old}, new(uid.ID)); !errors.Is(err, store.ErrNoRows) {
-			t.Errorf("the former user is still there: %v", err)
-		}
-	})
-}
+// initial is the file of the first migration.
+const initial = "00200_initial.sql"
 
-// TestMySQLMigrationsHaveOneStatement checks that each file has one statement. MySQL
-// commits each statement, so a file with two could fail between them and never be
-// completed.
+// TestMySQLMigrationsHaveOneStatement checks that each file has one statement, except the
+// initial one, whose statements can be repeated. MySQL commits each statement, so another
+// file with two could fail between them and never be completed.
 func TestMySQLMigrationsHaveOneStatement(t *testing.T) {
 	files, err := fs.Glob(migrations.FS, "mysql/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	end := regexp.MustCompile(`;\s*(\n|$)`)
 	for _, file := range files {
-		text, err := fs.ReadFile(migrations.FS, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(end.FindAll(text, -1)); n != 1 {
-			t.Errorf("%s has %d statements, want 1", file, n)
+		statements := mysqlStatements(t, file)
+		if file == "mysql/"+initial {
+			for _, statement := range statements {
+				if !strings.Contains(statement, "CREATE TABLE IF NOT EXISTS") && !strings.Contains(statement, "INSERT IGNORE") {
+					t.Errorf("%s has a statement that cannot be repeated: %s", file, statement)
+				}
+			}
+		} else if len(statements) != 1 {
+			t.Errorf("%s has %d statements, want 1", file, len(statements))
 		}
 	}
+}
+
+var endOfStatement = regexp.MustCompile(`;\s*(\n|$)`)
+
+// mysqlStatements returns the statements of a file.
+func mysqlStatements(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := fs.ReadFile(migrations.FS, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(endOfStatement.Split(string(text), -1), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
 // TestMigrationLockOutlastsIdleTimeout checks that a server keeps the connection that holds

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `users` ADD COLUMN `deleted_at` bigint NULL;

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `clips` ADD INDEX `clip_category_id` (`category_id`);

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `streams` ADD INDEX `stream_category_id` (`category_id`);

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `tokens` ADD INDEX `token_expires_at` (`expires_at`);

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `webhooks` ADD COLUMN `heard_from` bigint NULL;

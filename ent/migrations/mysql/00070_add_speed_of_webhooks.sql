@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `webhooks` ADD COLUMN `is_slow` bool NOT NULL DEFAULT false;

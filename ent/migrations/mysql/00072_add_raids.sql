@@ -1,2 +1,0 @@
--- +goose Up
-CREATE TABLE `raids` (`id` binary(16) NOT NULL, `channel_id` binary(16) NOT NULL, `dedup_key` varchar(64) NOT NULL, `raider_id` binary(16) NOT NULL, `viewer_count` bigint NOT NULL, `raided_at` bigint NOT NULL, PRIMARY KEY (`id`), UNIQUE INDEX `raid_channel_id_dedup_key` (`channel_id`, `dedup_key`), INDEX `raid_channel_id_raided_at_id` (`channel_id`, `raided_at`, `id`), INDEX `raid_raider_id` (`raider_id`)) CHARSET utf8mb4 COLLATE utf8mb4_bin;

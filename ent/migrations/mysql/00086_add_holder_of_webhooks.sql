@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `webhooks` ADD COLUMN `holder` varchar(16) NOT NULL DEFAULT '';

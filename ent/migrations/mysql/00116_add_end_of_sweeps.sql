@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `sweeps` ADD COLUMN `ended_at` bigint NULL;

@@ -1,2 +1,0 @@
--- +goose Up
-CREATE INDEX `messagegeneration_user_id` ON `message_generations` (`user_id`);

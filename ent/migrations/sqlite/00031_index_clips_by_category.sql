@@ -1,2 +1,0 @@
--- +goose Up
-CREATE INDEX `clip_category_id` ON `clips` (`category_id`);

@@ -1,2 +1,0 @@
--- +goose Up
-CREATE INDEX `vod_category_id` ON `vods` (`category_id`);

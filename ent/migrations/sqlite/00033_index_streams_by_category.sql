@@ -1,2 +1,0 @@
--- +goose Up
-CREATE INDEX `stream_category_id` ON `streams` (`category_id`);

@@ -1,2 +1,0 @@
--- +goose Up
-UPDATE `votes` SET `user_id` = (SELECT `id` FROM `users` WHERE `slug` = lower(`votes`.`username`));

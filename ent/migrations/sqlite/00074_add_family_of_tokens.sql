@@ -1,3 +1,0 @@
--- +goose Up
-ALTER TABLE `tokens` ADD COLUMN `family_id` blob NULL;
-CREATE INDEX `token_family_id` ON `tokens` (`family_id`);

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `webhooks` ADD COLUMN `audience` text NOT NULL DEFAULT ('moderators');

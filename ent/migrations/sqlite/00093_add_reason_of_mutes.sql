@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `mutes` ADD COLUMN `reason` text NOT NULL DEFAULT ('');

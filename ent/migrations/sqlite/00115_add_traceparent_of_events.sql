@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE `events` ADD COLUMN `traceparent` text NULL;

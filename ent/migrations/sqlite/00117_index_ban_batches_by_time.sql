@@ -1,2 +1,0 @@
--- +goose Up
-CREATE INDEX `banbatch_created_at` ON `ban_batches` (`created_at`);
