@@ -32,9 +32,6 @@ type Config struct {
 	DBLayer store.Layer
 	// HTTPLayer is a layer around the handler of the REST address; nil means none.
 	HTTPLayer func(http.Handler) http.Handler
-	// DisableCoalescing sends each frequent read to a database server as a statement of
-	// its own, instead of coalescing concurrent ones.
-	DisableCoalescing bool
 	// DisableSharing commits each change in a transaction of its own, instead of letting
 	// queued changes share one.
 	DisableSharing bool

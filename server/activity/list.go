@@ -83,7 +83,7 @@ var activitiesPage = store.Declare("activities", func(d *store.Dialect, q activi
 		SELECT created_at, number, type, info, action, ` + users.Erased("activities.user_id") + ` FROM activities` + d.ByIndex(index) + `
 		WHERE ` + where + ` AND ` + further + `
 		ORDER BY created_at DESC, number DESC` + store.Limit(q.limit), append(args, furtherArgs...)
-}, activitiesQuery{}, activitiesQuery{kind: Follower})
+})
 
 func (s *Service) readActivities(ctx context.Context, q activitiesQuery) ([]row, error) {
 	rows := make([]row, 0, q.limit)

@@ -106,7 +106,7 @@ var followersPage = store.Declare("followers", func(d *store.Dialect, p *people)
 		FROM ` + from + d.OrderedJoin() + `users u ON u.id = follows.user_id
 		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
 		WHERE ` + where + ` ORDER BY follows.followed_at DESC, follows.user_id DESC` + store.Limit(p.limit+1), append(now, args...)
-}, &people{}, &people{userID: uid.New()})
+})
 
 // subscribersPage selects a page of a channel's active subscribers.
 var subscribersPage = store.Declare("subscribers", func(d *store.Dialect, p *people) (string, []any) {
@@ -120,7 +120,7 @@ var subscribersPage = store.Declare("subscribers", func(d *store.Dialect, p *peo
 		WHERE ` + where + ` AND subscriptions.is_active = ? AND subscriptions.expires_at > ` + now + `
 		ORDER BY subscriptions.subscribed_at DESC, subscriptions.user_id DESC` + store.Limit(p.limit+1),
 		append(append(append(selected, args...), true), nowArgs...)
-}, &people{}, &people{userID: uid.New()})
+})
 
 // read reads a page. The columns of the page are the place, the user, when the user
 // followed, and SubscriptionColumns.
@@ -201,7 +201,7 @@ var followedPage = store.Declare("followed channels", func(d *store.Dialect, q f
 		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
 		WHERE follows.user_id = ? AND ` + where + `
 		ORDER BY follows.followed_at DESC, follows.channel_id DESC` + store.Limit(q.limit), append(append(now, q.userID), args...)
-}, followedQuery{})
+})
 
 // ListFollowed returns a page of the channels that the token's user follows.
 func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowedRequest) (*moderatov1.ListFollowedResponse, error) {

@@ -68,9 +68,8 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 		[]any{channel, user, channel, user, channel, user, channel, user, channel, channel, user, channel, user, channel, user}
 }
 
-// standing selects a user's standing. A coalesced read of standings takes longer than separate
-// ones: each of them looks up nine rows.
-var standing = store.DeclareSeparate("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
+// standing selects a user's standing.
+var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
 	columns, args := standingColumns(d, q)
 	return "SELECT " + columns, args
 })
@@ -85,7 +84,7 @@ var sender = store.Declare("sender", func(d *store.Dialect, q standingQuery) (st
 			COALESCE(u.username, ''), COALESCE(u.display_name, ''), COALESCE(u.avatar_url, '')
 		FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?`,
 		append(args, channel, user, channel, user, user)
-}, standingQuery{})
+})
 
 // ReadStanding reads a user's standing. It uses one statement, so that all fields are
 // of one instant.

@@ -96,14 +96,12 @@ func (c *content) page(d *store.Dialect, entity, columns, joins string) (query s
 var clipsPage = store.Declare("clips", func(d *store.Dialect, c *content) (string, []any) {
 	return c.page(d, "clip", `c.title, c.view_count, c.duration, c.preview_img_url, c.clip_url,
 			u.id, u.username, u.avatar_url`, "JOIN users u ON u.id = c.creator_id")
-}, exampleOf("created_at"), exampleOf("view_count"))
+})
 
 // vodsPage selects a page of a channel's recorded streams.
 var vodsPage = store.Declare("VODs", func(d *store.Dialect, c *content) (string, []any) {
 	return c.page(d, "vod", "c.title, c.view_count, c.duration, c.preview_img_url, c.started_at, c.ended_at", "")
-}, exampleOf("started_at"), exampleOf("view_count"))
-
-func exampleOf(column string) *content { return &content{channel: &ent.Channel{}, column: column} }
+})
 
 // clipRow is a clip with its place in the list.
 type clipRow struct {

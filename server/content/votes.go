@@ -72,7 +72,7 @@ var votesPage = store.Declare("votes", func(d *store.Dialect, q votesQuery) (str
 		from, args = from+" AND "+below, append(args, more...)
 	}
 	return "SELECT voted_at, id, username, address, amount, " + users.Erased("votes.user_id") + " FROM " + from + " ORDER BY voted_at DESC, id DESC" + store.Limit(q.limit), args
-}, votesQuery{}, votesQuery{epoch: new(int64), after: &listing.TimePlace{}})
+})
 
 // from returns the FROM clause and the WHERE condition for all votes of the list.
 func (q votesQuery) from(d *store.Dialect) (from string, args []any) {

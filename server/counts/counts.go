@@ -71,7 +71,7 @@ var sum = store.Declare("channel counts", func(_ *store.Dialect, q sumQuery) (st
 	return `
 		SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts` + counts + `)
 			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas` + deltas + `)`, append(countArgs, deltaArgs...)
-}, sumQuery{}, sumQuery{liveOnly: true}, sumQuery{categories: []int64{1, 2}})
+})
 
 // Read returns the number of channels in some categories. No categories means all
 // categories. If liveOnly is set, it counts only live channels. It uses one statement,

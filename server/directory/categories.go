@@ -88,7 +88,7 @@ func (s *Service) ListCategories(ctx context.Context, req *moderatov1.ListCatego
 // index finds a part of a name in every database, so a search reads all.
 var allCategories = store.Declare("categories", func(*store.Dialect, struct{}) (string, []any) {
 	return "SELECT id, name, slug, image_url, parent_id FROM categories", nil
-}, struct{}{})
+})
 
 // readCategories reads the categories that match a query and follow a place, in the order
 // of the list.

@@ -117,8 +117,7 @@ var channelsPage = store.Declare("channels", func(_ *store.Dialect, q channelsQu
 		LEFT JOIN categories g ON g.id = c.category_id
 		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC` + store.Limit(q.limit),
 		append([]any{UncategorizedName, UncategorizedSlug}, args...)
-}, channelsQuery{}, channelsQuery{after: &channelPlace{}, filter: channelFilter{categories: []int64{1, 2}}},
-	channelsQuery{after: &channelPlace{}, filter: channelFilter{slugs: []string{"a", "b"}, categories: []int64{1, 2}, liveOnly: true}})
+})
 
 // readChannels reads up to limit rows.
 func (s *Service) readChannels(ctx context.Context, filter channelFilter, after *channelPlace, limit int) ([]channelRow, error) {
@@ -217,7 +216,7 @@ func (f channelFilter) whereSlug() (where string, args []any) {
 var slugCount = store.Declare("channels by slug", func(_ *store.Dialect, filter channelFilter) (string, []any) {
 	where, args := filter.whereSlug()
 	return "SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE " + where, args
-}, channelFilter{slugs: []string{"a", "b"}, categories: []int64{1, 2}, liveOnly: true})
+})
 
 // countChannels returns how many channels match. It reads maintained counts or, with
 // slugs, counts the few channels that the slugs name.

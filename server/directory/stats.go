@@ -14,7 +14,7 @@ import (
 var channelStats = store.Declare("channel stats", func(d *store.Dialect, id uid.ID) (string, []any) {
 	lapsed, args := audience.CountLapsed(d)
 	return "SELECT c.follower_count, c.subscriber_count - (" + lapsed + "), c.viewer_count FROM channels c WHERE c.id = ?", append(args, id)
-}, uid.ID{})
+})
 
 // GetStats returns the counters of the authorized channel.
 func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest) (*moderatov1.GetStatsResponse, error) {

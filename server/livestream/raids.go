@@ -172,7 +172,7 @@ var raidsPage = store.Declare("raids", func(d *store.Dialect, q raidsQuery) (str
 		FROM channels c` + d.OrderedJoin() + `raids` + d.ByIndex("raid_channel_id_raided_at_id") + d.OrderedJoin() + `users u ON u.id = raids.raider_id
 		WHERE c.id = ? AND raids.channel_id = c.id AND ` + where + `
 		ORDER BY raids.raided_at DESC, raids.id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
-}, raidsQuery{})
+})
 
 // ListRaids returns a page of the raids of a channel.
 func (s *Service) ListRaids(ctx context.Context, req *moderatov1.ListRaidsRequest) (*moderatov1.ListRaidsResponse, error) {

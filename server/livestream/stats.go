@@ -22,7 +22,7 @@ var channelLiveStats = store.Declare("live stats", func(d *store.Dialect, id uid
 	return `
 		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (` + lapsed + ` AND s.subscribed_at >= c.live_started_at), c.viewer_count
 		FROM channels c WHERE c.id = ?`, append(args, id)
-}, uid.ID{})
+})
 
 // GetLiveStats returns the counters of the authorized channel's live stream.
 func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStatsRequest) (*moderatov1.GetLiveStatsResponse, error) {

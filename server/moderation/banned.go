@@ -65,7 +65,7 @@ var bannedPage = store.Declare("banned users", func(d *store.Dialect, q bannedQu
 		d.OrderedJoin() + `users u ON u.id = bans.user_id` + d.OrderedJoin() + `users m ON m.id = bans.moderator_id
 		WHERE c.id = ? AND bans.channel_id = c.id AND ` + authz.InForce(d.Clock, "bans") + ` AND ` + where + `
 		ORDER BY bans.banned_at DESC, bans.user_id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
-}, bannedQuery{})
+})
 
 func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place listing.TimePlace, limit int) (rows []banned, err error) {
 	err = bannedPage.Each(ctx, s.Store, bannedQuery{channelID, place, limit}, func(r *store.Row) error {

@@ -132,7 +132,7 @@ var logPage = store.Declare("moderation log", func(_ *store.Dialect, q *logQuery
 		LEFT JOIN users a ON a.id = e.actor_id
 		LEFT JOIN users u ON u.id = e.target_id`,
 		append([]any{users.DeletedDisplayName, users.DeletedUsername, users.DeletedDisplayName, users.DeletedUsername}, args...)
-}, &logQuery{types: []string{"a", "b"}}, &logQuery{types: []string{"a", "b"}, userID: uid.New(), moderatorID: uid.New()})
+})
 
 // readLog reads up to q.limit+1 entries, newest first.
 func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {

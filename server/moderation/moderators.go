@@ -87,7 +87,7 @@ var moderatedPage = store.Declare("moderated channels", func(d *store.Dialect, q
 		SELECT r.created_at, u.id, u.username, u.avatar_url
 		FROM users m JOIN roles r ON r.user_id = m.id JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
 		WHERE ` + where + ` ORDER BY r.created_at, r.channel_id` + store.Limit(q.limit), args
-}, moderatedQuery{}, moderatedQuery{after: &moderatedPlace{}})
+})
 
 // readModerated reads the rows of the list after a place; nil is the start.
 func (s *Service) readModerated(ctx context.Context, userID uid.ID, after *moderatedPlace, limit int) (rows []moderated, err error) {

@@ -91,7 +91,7 @@ var holdersPage = store.Declare("holders of a role", func(d *store.Dialect, q ho
 		SELECT roles.created_at, u.id, u.display_name, u.slug, u.avatar_url
 		FROM channels c JOIN roles ON roles.channel_id = c.id JOIN users u ON u.id = roles.user_id
 		WHERE ` + where + ` ORDER BY roles.created_at, roles.user_id` + store.Limit(q.limit), args
-}, holdersQuery{}, holdersQuery{after: &rolePlace{}})
+})
 
 func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *rolePlace, limit int) (rows []holder, err error) {
 	err = holdersPage.Each(ctx, s, holdersQuery{channelID, r.Name, after, limit}, func(r *store.Row) error {

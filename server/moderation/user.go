@@ -81,7 +81,7 @@ var userInChannel = store.Declare("user in channel", func(d *store.Dialect, q us
 	}
 	all = append(append(all, nowArgs...), args...)
 	return query, append(all, q.channelID, q.channelID, q.channelID, q.channelID, key)
-}, userQuery{}, userQuery{user: users.Key{Slug: "a"}})
+})
 
 // readState reads a row of userInChannel.
 func readState(r *store.Row, channelID uid.ID, result *moderatov1.GetUserResponse) {

@@ -58,7 +58,6 @@ type rowsQuery struct {
 
 // declare declares the statement for the rows of a table.
 func declare(table, columns string, along func(*store.Dialect) string) store.Statement[rowsQuery] {
-	some, one := rowsQuery{channels: make([]uid.ID, 2)}, rowsQuery{channels: make([]uid.ID, 1)}
 	return store.Declare("standings: "+table, func(d *store.Dialect, q rowsQuery) (string, []any) {
 		var where string
 		var args []any
@@ -77,7 +76,7 @@ func declare(table, columns string, along func(*store.Dialect) string) store.Sta
 		}
 		return "SELECT channel_id, user_id, " + columns + " FROM " + table + along(d) + " WHERE " + where +
 			" ORDER BY channel_id, user_id" + store.Limit(rowsAtOnce), args
-	}, rowsQuery{}, one, some)
+	})
 }
 
 func alongKey(table string) func(*store.Dialect) string {

@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 func TestDocumentationStatesStoreLimits(t *testing.T) {
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("opens up to %d connections", maxConnections),
-		fmt.Sprintf("up to %d statements prepared", coalesce.StatementsKept),
+		fmt.Sprintf("up to %d statements prepared", prepared.StatementsKept),
 		fmt.Sprintf("a lock wait of %s", doctest.Duration(lockWaitTimeout)),
 		fmt.Sprintf("a statement bound of %s", doctest.Duration(statementTimeout)))
-	if servers := 16_382 / (maxConnections * coalesce.StatementsKept); servers != 1 {
+	if servers := 16_382 / (maxConnections * prepared.StatementsKept); servers != 1 {
 		t.Errorf("%d servers fit into MySQL's prepared statements, and operations.md says that two do not", servers)
 	}
 }

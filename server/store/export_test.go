@@ -14,19 +14,6 @@ func OpenBounded(ctx context.Context, url URL, timeout time.Duration) (*Store, e
 	return open(ctx, url, options{timeout: timeout})
 }
 
-// VerifyDeclaration verifies a declaration without keeping it.
-func VerifyDeclaration[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) error {
-	return verify([]declaration{declare(name, build, example, more...)})
-}
-
-// RefuseDeclared makes the verification of the declared statements fail until restore is
-// called.
-func RefuseDeclared(err error) (restore func()) {
-	original := verifyDeclared
-	verifyDeclared = func() error { return err }
-	return func() { verifyDeclared = original }
-}
-
 // MaxShares is how many changes share one transaction at most.
 const MaxShares = defaultMaxShares
 

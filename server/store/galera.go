@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 // unpreparedOnGalera is a connector whose connections to a node of a Galera cluster prepare
@@ -28,7 +28,7 @@ func (c unpreparedOnGalera) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("ask for wsrep_on: %w", err)
 	}
 	if isGalera {
-		coalesce.RunUnprepared(ctx)
+		prepared.RunUnprepared(ctx)
 	}
 	return conn, nil
 }

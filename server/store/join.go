@@ -8,7 +8,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 // maxAmongChannels is how many transactions that changes of different channels share a
@@ -54,7 +54,7 @@ func (s *Store) beginShared(ctx context.Context, slot fair.Slot) (*shared, error
 		}
 	}
 	sh := &shared{store: s, common: newCommon(), slot: slot, writer: writer, done: make(chan struct{})}
-	whole, cancel := context.WithCancel(context.WithoutCancel(coalesce.CommitBy(ctx)))
+	whole, cancel := context.WithCancel(context.WithoutCancel(prepared.CommitBy(ctx)))
 	stop := context.AfterFunc(ctx, cancel)
 	tx, err := s.write.Tx(context.WithValue(whole, executedKey{}, &sh.savepoint.count))
 	if !stop() && err == nil {

@@ -20,7 +20,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/certificates"
 	"github.com/moderato-live/moderato/server/store/cluster"
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 const (
@@ -47,7 +47,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config.WriteTimeout = 10 * time.Second
 	if o.timeout > 0 {
 		config.ReadTimeout = o.timeout + 5*time.Second
-		config.DialFunc = coalesce.Dial // lets a call's deadline apply to the network connection
+		config.DialFunc = prepared.Dial // lets a call's deadline apply to the network connection
 	}
 	config.InterpolateParams = true // one round trip for an unprepared statement
 	config.ClientFoundRows = true   // an UPDATE counts matched rows, changed or not
@@ -64,11 +64,11 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
 	traced := o.tracing("mysql")
-	db := sql.OpenDB(observer.around(o.Layer.around(coalesce.Connector(readCommitted{unpreparedOnGalera{connector}}, traced))))
+	db := sql.OpenDB(observer.around(o.Layer.around(prepared.Connector(readCommitted{unpreparedOnGalera{connector}}, traced))))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
-	s := newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}, traced)
+	s := newStore(mysqlDialect{}, db, db, traced)
 	s.cluster = members
 	return s, nil
 }

@@ -18,7 +18,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 type sqliteDialect struct{}
@@ -38,7 +38,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
-		db := sql.OpenDB(o.Layer.around(coalesce.Connector(connector, traced)))
+		db := sql.OpenDB(o.Layer.around(prepared.Connector(connector, traced)))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db, nil
@@ -69,7 +69,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		_ = read.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	return newStore(sqliteDialect{}, read, write, coalesce.Options{IgnoreDeadlines: true}, traced), nil
+	return newStore(sqliteDialect{}, read, write, traced), nil
 }
 
 // createFile creates the database file, if none exists, and makes it and the files

@@ -7,8 +7,7 @@
 //
 //   - ent's builders read and write rows by their keys, in a transaction or not.
 //   - A Statement, declared with Declare, is a frequent read outside transactions, such
-//     as the join for a page of a list. Its restrictions are verified when the store
-//     opens.
+//     as the join for a page of a list.
 //   - QueryRow and QueryEach run other queries that ent's builders cannot express, such
 //     as locks and rare joins, in a transaction or not.
 //   - ExecContext of a transaction writes sets of rows that ent's builders cannot express.
@@ -32,7 +31,7 @@ import (
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store/cluster"
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -56,8 +55,7 @@ type Store struct {
 	// them that changes of different channels share. On an embedded database they are one.
 	writers       *fair.Gate
 	amongChannels *fair.Gate
-	reader        *coalesce.Reader
-	separate      *coalesce.Reader // reads without coalescing
+	reader        prepared.Reader
 	write         *ent.Client
 	readDB        *sql.DB
 	writeDB       *sql.DB
@@ -74,8 +72,6 @@ type Store struct {
 type Options struct {
 	// Layer is a layer between the Store and the database driver; nil means none.
 	Layer Layer
-	// DisableCoalescing sends each read of a Statement as a statement of its own.
-	DisableCoalescing bool
 	// DisableSharing commits each change in a transaction of its own.
 	DisableSharing bool
 	// Tracer records transactions and statements; nil records none.
@@ -85,7 +81,7 @@ type Options struct {
 }
 
 // Open connects to a database. It does not migrate the database: see Migrate and
-// CheckVersion. It fails if a declared Statement violates the restrictions.
+// CheckVersion.
 func Open(ctx context.Context, url URL) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
 // OpenWith is Open with options.
@@ -130,9 +126,6 @@ type options struct {
 }
 
 func open(ctx context.Context, url URL, o options) (*Store, error) {
-	if err := verifyDeclared(); err != nil {
-		return nil, err
-	}
 	var s *Store
 	var err error
 	if url.Path != "" {
@@ -164,15 +157,13 @@ func (s *Store) firstPing(ctx context.Context) error {
 	}
 }
 
-func newStore(d dialect, read, write *sql.DB, reading coalesce.Options, traced tracing.Database) *Store {
+func newStore(d dialect, read, write *sql.DB, traced tracing.Database) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(countingDriver{entsql.OpenDB(d.name(), db)}))
 	}
-	separate := reading
-	separate.Coalesce = false
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
-		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading), separate: coalesce.NewReader(read, separate),
+		readDB: read, writeDB: write, reader: prepared.Reader{DB: read, IgnoreDeadlines: d.hasOneWriter()},
 		maxShares: defaultMaxShares, maxSharedTime: defaultMaxSharedTime, tracing: traced,
 	}
 	s.write = s.Read
@@ -239,7 +230,6 @@ func (s *Store) Close() {
 // Register registers the metrics of the store and of its ChangeQueues.
 func (s *Store) Register(r prometheus.Registerer) {
 	r.MustRegister(s.retries, s.full, s.joined, collectors.NewDBStatsCollector(s.readDB, "read"))
-	s.reader.Register(r)
 	s.ChangeQueues.Register(r)
 	if s.cluster != nil {
 		s.cluster.Register(r)

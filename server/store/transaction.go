@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store/cluster"
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -179,7 +179,7 @@ func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, b body) er
 		return s.Write(ctx, b)
 	}
 	// The bound ends after the transaction: a client may also hang before COMMIT.
-	return s.Write(coalesce.After(ctx, end), func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
+	return s.Write(prepared.After(ctx, end), func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
 		if _, err := tx.ExecContext(ctx, begin); err != nil {
 			return fmt.Errorf("bound the transaction: %w", err)
 		}

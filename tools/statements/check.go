@@ -125,8 +125,7 @@ func (a *analysis) statement(node ast.Node) {
 }
 
 // query analyses a SELECT or a UNION, and returns the terms of the columns that it selects.
-// Each part of a UNION stands for itself: a coalesced read is a UNION of the reads of
-// several callers.
+// Each part of a UNION stands for itself.
 func (a *analysis) query(outer *scope, node ast.Node) (names []string, terms []term, in *scope) {
 	switch n := node.(type) {
 	case *ast.SetOprStmt:

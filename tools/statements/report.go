@@ -96,8 +96,7 @@ func (r *report) except(from, loose string, s statement) {
 	}
 	for name := range r.exceptions.statements {
 		by, what, _ := strings.Cut(name, ": ")
-		// A coalesced read runs in a goroutine of the store, and may be any package's.
-		if (by == from || from == "server/store") && (what == loose || what == anyColumn.ReplaceAllString(loose, " by any")) {
+		if by == from && (what == loose || what == anyColumn.ReplaceAllString(loose, " by any")) {
 			r.used[name] = true
 			return
 		}

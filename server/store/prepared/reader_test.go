@@ -1,4 +1,4 @@
-package coalesce_test
+package prepared_test
 
 import (
 	"context"
@@ -8,21 +8,26 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 // opened is a Reader of a new database, and its store.
 type opened struct {
-	*coalesce.Reader
+	*prepared.Reader
 	store *store.Store
 }
 
 func openReader(t *testing.T, url store.URL) opened {
 	t.Helper()
-	s := open(t, url, store.Options{})
-	return opened{coalesce.NewReader(s.DB(), coalesce.Options{Coalesce: !storetest.IsSQLite(s), IgnoreDeadlines: storetest.IsSQLite(s)}), s}
+	storetest.Migrate(t, url)
+	s, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return opened{&prepared.Reader{DB: s.DB(), IgnoreDeadlines: storetest.IsSQLite(s)}, s}
 }
 
 // TestReaderReturnsStoredValues runs its statement unprepared first, and then prepared.
@@ -39,7 +44,7 @@ func TestReaderReturnsStoredValues(t *testing.T) {
 		for n := range 4 {
 			var got string
 			err := s.Each(t.Context(), `SELECT id, title, bio, created_at, is_live, live_started_at, created_at, live_started_at,
-					(SELECT SUM(viewer_count) FROM channels) FROM channels WHERE id = ?`, []any{id}, func(r *coalesce.Row) error {
+					(SELECT SUM(viewer_count) FROM channels) FROM channels WHERE id = ?`, []any{id}, func(r *prepared.Row) error {
 				got = fmt.Sprint(r.ID(), " ", r.Text(), " ", r.Text(), " ", r.Int(), " ", r.Bool(), " ", r.OptionalInstant() == nil, " ",
 					*r.OptionalInt(), " ", r.OptionalInt() == nil, " ", r.Int())
 				return nil
@@ -55,11 +60,11 @@ func TestReaderReturnsStoredValues(t *testing.T) {
 func TestWrongColumnTypeIsAnError(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := openReader(t, url)
-		for what, read := range map[string]func(*coalesce.Row){
-			"a text as an id":      func(r *coalesce.Row) { r.ID() },
-			"a text as an integer": func(r *coalesce.Row) { r.Int() },
-			"NULL as a text":       func(r *coalesce.Row) { r.OptionalInt(); r.Text() },
-			"NULL as a boolean":    func(r *coalesce.Row) { r.Text(); r.Bool() },
+		for what, read := range map[string]func(*prepared.Row){
+			"a text as an id":      func(r *prepared.Row) { r.ID() },
+			"a text as an integer": func(r *prepared.Row) { r.Int() },
+			"NULL as a text":       func(r *prepared.Row) { r.OptionalInt(); r.Text() },
+			"NULL as a boolean":    func(r *prepared.Row) { r.Text(); r.Bool() },
 		} {
 			columns := "'abc', NULL"
 			if what == "NULL as a text" {
@@ -74,7 +79,7 @@ func TestWrongColumnTypeIsAnError(t *testing.T) {
 
 func TestOneReturnsErrNoRowsWithoutARow(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		err := openReader(t, url).One(t.Context(), "SELECT title FROM channels WHERE id = ?", []any{uid.New()}, func(*coalesce.Row) {
+		err := openReader(t, url).One(t.Context(), "SELECT title FROM channels WHERE id = ?", []any{uid.New()}, func(*prepared.Row) {
 			t.Error("there is a row")
 		})
 		if !errors.Is(err, store.ErrNoRows) {
@@ -89,7 +94,7 @@ func TestEachReturnsTheErrorOfItsCallback(t *testing.T) {
 		stop := errors.New("enough")
 		rows := 0
 		for range 3 {
-			err := s.Each(t.Context(), "SELECT 1 UNION ALL SELECT 2", nil, func(*coalesce.Row) error {
+			err := s.Each(t.Context(), "SELECT 1 UNION ALL SELECT 2", nil, func(*prepared.Row) error {
 				rows++
 				return stop
 			})
@@ -112,7 +117,7 @@ func TestEvictedStatementsArePreparedAgain(t *testing.T) {
 			for run := range 3 * 200 {
 				n := run / 3
 				var got int64
-				err := s.One(t.Context(), fmt.Sprintf("SELECT ? + %d", n), []any{int64(1000)}, func(r *coalesce.Row) { got = r.Int() })
+				err := s.One(t.Context(), fmt.Sprintf("SELECT ? + %d", n), []any{int64(1000)}, func(r *prepared.Row) { got = r.Int() })
 				if err != nil || got != int64(1000+n) {
 					t.Fatalf("statement %d: got %d, %v", n, got, err)
 				}
@@ -128,7 +133,7 @@ func TestBrokenConnectionsAreReplaced(t *testing.T) {
 		if storetest.IsSQLite(s.store) {
 			return // has no network connection
 		}
-		ask := func() error { return s.One(t.Context(), "SELECT 7", nil, func(r *coalesce.Row) { _ = r.Int() }) }
+		ask := func() error { return s.One(t.Context(), "SELECT 7", nil, func(r *prepared.Row) { _ = r.Int() }) }
 		for range 3 { // enough executions to prepare it
 			if err := ask(); err != nil {
 				t.Fatal(err)
@@ -147,7 +152,7 @@ func cut(t *testing.T, s opened, name string) {
 	t.Helper()
 	var ids []int64
 	err := s.Each(t.Context(), "SELECT CAST(id AS SIGNED) FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()", []any{name},
-		func(r *coalesce.Row) error {
+		func(r *prepared.Row) error {
 			ids = append(ids, r.Int())
 			return nil
 		})
@@ -189,7 +194,7 @@ func TestEachEndsWithItsContext(t *testing.T) {
 		for n := range 4 { // unprepared, and prepared
 			ctx, cancel := context.WithCancel(t.Context())
 			rows := 0
-			err := s.Each(ctx, "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", nil, func(r *coalesce.Row) error {
+			err := s.Each(ctx, "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", nil, func(r *prepared.Row) error {
 				rows++
 				cancel()
 				return nil
@@ -197,11 +202,11 @@ func TestEachEndsWithItsContext(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || rows != 1 {
 				t.Errorf("run %d: got %v after %d rows, want %v after one", n, err, rows, context.Canceled)
 			}
-			if err := s.Each(ctx, "SELECT 1", nil, func(*coalesce.Row) error { return nil }); !errors.Is(err, context.Canceled) {
+			if err := s.Each(ctx, "SELECT 1", nil, func(*prepared.Row) error { return nil }); !errors.Is(err, context.Canceled) {
 				t.Errorf("run %d: got %v, want %v before any statement", n, err, context.Canceled)
 			}
 		}
-		if err := s.One(t.Context(), "SELECT 7", nil, func(r *coalesce.Row) {
+		if err := s.One(t.Context(), "SELECT 7", nil, func(r *prepared.Row) {
 			if got := r.Int(); got != 7 {
 				t.Errorf("afterwards: got %d, want 7", got)
 			}
@@ -218,13 +223,13 @@ func TestStatementEndsAtItsDeadline(t *testing.T) {
 		for n := range 3 { // unprepared, and prepared
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			started := time.Now()
-			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*coalesce.Row) error { return nil })
+			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*prepared.Row) error { return nil })
 			cancel()
 			if took := time.Since(started); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 				t.Errorf("run %d: got %v after %v, want %v immediately", n, err, took, context.DeadlineExceeded)
 			}
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *coalesce.Row) { _ = r.Int() })
+			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *prepared.Row) { _ = r.Int() })
 			cancel()
 			if err != nil {
 				t.Errorf("run %d: the next one, which has time: %v", n, err)

@@ -1,4 +1,4 @@
-package coalesce_test
+package prepared_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -28,7 +28,7 @@ type unpreparing struct {
 
 func (u *unpreparing) Connect(ctx context.Context) (driver.Conn, error) {
 	if u.isForbidden {
-		coalesce.RunUnprepared(ctx)
+		prepared.RunUnprepared(ctx)
 	}
 	return u, nil
 }
@@ -64,7 +64,7 @@ func TestStatementRunsAsTextOnlyIfItCannotBePrepared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := &unpreparing{failure: &mysql.MySQLError{Number: test.number}}
-			db := sql.OpenDB(coalesce.Connector(u, tracing.Database{}))
+			db := sql.OpenDB(prepared.Connector(u, tracing.Database{}))
 			t.Cleanup(func() { _ = db.Close() })
 			db.SetMaxOpenConns(1)
 			if _, err := db.ExecContext(t.Context(), "UPDATE x"); err != nil { // the first run is as text
@@ -82,7 +82,7 @@ func TestStatementRunsAsTextOnlyIfItCannotBePrepared(t *testing.T) {
 // forbids PREPARE.
 func TestConnectionsCanRunAllUnprepared(t *testing.T) {
 	u := &unpreparing{isForbidden: true}
-	db := sql.OpenDB(coalesce.Connector(u, tracing.Database{}))
+	db := sql.OpenDB(prepared.Connector(u, tracing.Database{}))
 	t.Cleanup(func() { _ = db.Close() })
 	for range 3 {
 		if _, err := db.ExecContext(t.Context(), "UPDATE x"); err != nil {

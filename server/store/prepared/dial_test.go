@@ -1,4 +1,4 @@
-package coalesce_test
+package prepared_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/store/coalesce"
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 // TestDialTimeoutIsNetworkError checks that a caller can tell a database that cannot be
@@ -15,7 +15,7 @@ import (
 func TestDialTimeoutIsNetworkError(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer cancel()
-	_, err := coalesce.Dial(ctx, "tcp", "127.0.0.1:1")
+	_, err := prepared.Dial(ctx, "tcp", "127.0.0.1:1")
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("got %v, want a timeout of the network", err)

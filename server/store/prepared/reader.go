@@ -1,9 +1,8 @@
-// Package coalesce runs the most frequent reads of a store with little cost for each of
-// them. A Reader passes rows on as the driver returns them, sets the deadline of a call
-// on the network connection, and coalesces concurrent reads: reads of the same query are
-// sent as one statement. The connections of Connector prepare the statements that they
-// run more than once, which benefits all statements of the store.
-package coalesce
+// Package prepared runs the statements of a store with little cost for each of them. The
+// connections of Connector prepare the statements that they run more than once. A Reader
+// passes rows on as the driver returns them, and sets the deadline of a call on the network
+// connection.
+package prepared
 
 import (
 	"context"
@@ -12,58 +11,28 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // maxConnectionTries is the maximum number of connections to try when connections turn
 // out to be broken, as in database/sql.
 const maxConnectionTries = 3
 
-// Options configures a Reader.
-type Options struct {
-	// Coalesce makes concurrent reads share statements. This pays off for a database
-	// server, where most of the cost of a small read is the round trip.
-	Coalesce bool
+// Reader reads rows outside transactions, without the cost of database/sql's rows: a
+// goroutine for each statement, and the inspection of the types of every value and its
+// destination.
+type Reader struct {
+	// DB is the database, which should have been opened with a Connector.
+	DB *sql.DB
 	// IgnoreDeadlines runs each statement to its end. It is meant for an embedded
 	// database, which has no network connection on which to set a deadline.
 	IgnoreDeadlines bool
 }
 
-// Reader reads rows outside transactions, without the cost of database/sql's rows: a
-// goroutine for each statement, and the inspection of the types of every value and its
-// destination.
-type Reader struct {
-	db        *sql.DB
-	options   Options
-	coalescer *coalescer
-}
-
-// NewReader returns a Reader of a database, which should have been opened with a
-// Connector.
-func NewReader(db *sql.DB, options Options) *Reader {
-	r := &Reader{db: db, options: options}
-	r.coalescer = newCoalescer(r.run)
-	return r
-}
-
-// Register registers the metrics of the Reader.
-func (r *Reader) Register(registry prometheus.Registerer) {
-	registry.MustRegister(r.coalescer.waiting, r.coalescer.coalesced)
-}
-
-// Each runs a query and passes every row to each. A call whose context has a deadline may
-// share its statement with concurrent calls of the same query; Each then fails unless
-// Verify accepts the query.
-func (r *Reader) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
-	return r.read(ctx, query, args, false, each)
-}
-
-// One is Each for a query that returns one row. It may call read again when it repeats
-// the statement. If there is no row, One returns sql.ErrNoRows.
+// One is Each for a query that returns one row. If there is no row, One returns
+// sql.ErrNoRows.
 func (r *Reader) One(ctx context.Context, query string, args []any, read func(*Row)) error {
 	found := false
-	err := r.read(ctx, query, args, true, func(row *Row) error {
+	err := r.Each(ctx, query, args, func(row *Row) error {
 		found = true
 		read(row)
 		return nil
@@ -74,15 +43,17 @@ func (r *Reader) One(ctx context.Context, query string, args []any, read func(*R
 	return err
 }
 
-func (r *Reader) read(ctx context.Context, query string, args []any, mayRepeat bool, each func(*Row) error) error {
+// Each runs a query and passes every row to each.
+func (r *Reader) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
 	named, err := namedValues(args)
 	if err != nil {
 		return err
 	}
-	if _, hasDeadline := ctx.Deadline(); hasDeadline && r.options.Coalesce {
-		err = r.coalescer.read(ctx, query, named, mayRepeat, each)
-	} else {
-		_, err = r.run(ctx, query, named, each)
+	row := Row{}
+	for range maxConnectionTries {
+		if err = r.run(ctx, query, named, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
+			break
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -90,20 +61,8 @@ func (r *Reader) read(ctx context.Context, query string, args []any, mayRepeat b
 	return nil
 }
 
-// run runs one statement. It returns how long the statement took once it had a
-// connection.
-func (r *Reader) run(ctx context.Context, query string, args []driver.NamedValue, each func(*Row) error) (took time.Duration, err error) {
-	row := Row{}
-	for range maxConnectionTries {
-		if err = r.runOnce(ctx, query, args, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
-			break
-		}
-	}
-	return row.took, err
-}
-
-func (r *Reader) runOnce(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
-	conn, err := r.db.Conn(ctx)
+func (r *Reader) run(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
+	conn, err := r.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,8 +71,6 @@ func (r *Reader) runOnce(ctx context.Context, query string, args []driver.NamedV
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		started := time.Now()
-		defer func() { row.took = time.Since(started) }()
 		within, finish := r.withoutWatching(ctx, c)
 		defer finish()
 		rows, columns, err := queryOn(within, c, query, args)
@@ -136,7 +93,7 @@ func (r *Reader) runOnce(ctx context.Context, query string, args []driver.NamedV
 // compacted and swept, and cover few rows.
 func (r *Reader) withoutWatching(ctx context.Context, c any) (within context.Context, finish func()) {
 	finish = func() {}
-	if r.options.IgnoreDeadlines {
+	if r.IgnoreDeadlines {
 		return context.WithoutCancel(ctx), finish
 	}
 	deadline, hasDeadline := ctx.Deadline()

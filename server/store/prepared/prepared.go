@@ -1,4 +1,4 @@
-package coalesce
+package prepared
 
 import (
 	"context"
@@ -14,14 +14,11 @@ import (
 
 const (
 	// StatementsKept is the maximum number of statements that a connection keeps
-	// prepared. A coalesced query takes up to four of them. Servers bound the prepared
-	// statements of all connections: MySQL to 16,382.
+	// prepared. Servers bound the prepared statements of all connections: MySQL to 16,382.
 	StatementsKept = 128
 	// maxPrepared is the maximum length in bytes of a statement to prepare. Longer
 	// statements contain lists, and are seldom repeated.
 	maxPrepared = 4 << 10
-	// maxUnion is the same for the statements of a Reader, which are repeated.
-	maxUnion = 16 << 10
 )
 
 // Connector returns a connector for the connections of a store. They prepare the
@@ -112,9 +109,9 @@ type preparingConn struct {
 }
 
 // prepared returns the prepared statement for a text. It returns nil if the caller must
-// run the text unprepared, which is always so for a text longer than most bytes.
-func (c *preparingConn) prepared(ctx context.Context, text string, most int) (*keptStatement, error) {
-	if len(text) > most || c.isUnprepared {
+// run the text unprepared.
+func (c *preparingConn) prepared(ctx context.Context, text string) (*keptStatement, error) {
+	if len(text) > maxPrepared || c.isUnprepared {
 		return nil, nil //nolint:nilnil // run unprepared
 	}
 	s, seen := c.kept.Get(text)
@@ -155,19 +152,13 @@ func isUnpreparable(err error) bool {
 // QueryContext runs a statement that returns rows.
 func (c *preparingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	ctx, span := c.tracing.Statement(ctx, text)
-	s, err := c.prepared(ctx, text, maxPrepared)
-	switch {
-	case err != nil:
-		return span.Rows(nil, err)
-	case s != nil:
-		return span.Rows(s.QueryContext(ctx, args))
-	}
-	return span.Rows(c.connection.QueryContext(ctx, text, args))
+	rows, _, err := c.query(ctx, text, args)
+	return span.Rows(rows, err)
 }
 
-// query is QueryContext for a Reader, and also returns the number of columns.
+// query is QueryContext without a span. It also returns the number of columns.
 func (c *preparingConn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, int, error) {
-	s, err := c.prepared(ctx, text, maxUnion)
+	s, err := c.prepared(ctx, text)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -194,7 +185,7 @@ func (c *preparingConn) ExecContext(ctx context.Context, text string, args []dri
 }
 
 func (c *preparingConn) exec(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	s, err := c.prepared(ctx, text, maxPrepared)
+	s, err := c.prepared(ctx, text)
 	switch {
 	case err != nil:
 		return nil, err

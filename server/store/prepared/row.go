@@ -1,4 +1,4 @@
-package coalesce
+package prepared
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
@@ -20,7 +19,6 @@ type Row struct {
 	at     int
 	count  int
 	err    error
-	took   time.Duration
 }
 
 func (r *Row) readAll(ctx context.Context, rows driver.Rows, columns int, each func(*Row) error) error {
