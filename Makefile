@@ -32,18 +32,11 @@ SELECTED = $(if $(RUN)$(STORE),-run '$(RUN)$(if $(STORE),/$(STORE))')
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-# Packages without inlining, so that the binary stays below its bound. The 14,000 short functions
-# of ent/ take 3 MB less. Each is called beside a statement of the database, which takes a
-# thousand times longer. The client of NATS, which waits for a network too, takes 0.1 MB less.
-NOT_INLINED = github.com/moderato-live/moderato/ent/... github.com/nats-io/...
-# The compiler's flags for all other packages of make build.
-GCFLAGS = -dwarf=false
-
 .PHONY: build
 build: ## Build bin/moderato.
 	@# The first build is a fifth shorter without C, without the data for debuggers, which
 	@# -s -w leaves out of the program anyway, and with a compiler that collects less garbage.
-	CGO_ENABLED=0 GOGC=400 go build -trimpath -ldflags '-s -w' -gcflags 'all=$(GCFLAGS)' $(foreach p,$(NOT_INLINED),-gcflags '$p=-l -dwarf=false') -o bin/moderato ./cmd/moderato
+	CGO_ENABLED=0 GOGC=400 go build -trimpath -ldflags '-s -w' -gcflags all=-dwarf=false -o bin/moderato ./cmd/moderato
 
 .PHONY: release
 release: ## Build a release of the commit in bin/release: static binaries for Linux and macOS, their SBOMs, checksums. TARGETS=linux/amd64 for less.
@@ -56,8 +49,6 @@ release-check: ## The same, then a second time in another directory and without 
 	bin/build-release -check $(if $(TARGETS),-targets $(TARGETS))
 
 .PHONY: run
-# Without inlining, the first build takes a fifth less time. The demo does not need the speed.
-run: GCFLAGS += -l
 run: build ## Serve the demo on an embedded database, and print how to use it.
 	bin/moderato serve --demo
 

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -72,16 +70,4 @@ func (b *bench) idle(ctx context.Context, store, db string) error {
 	memory, err := s.memory()
 	r := row{What: fmt.Sprintf("anonymous memory, idle for %s", wait), Store: store, Value: memory, Unit: "MiB", Target: 40, AtMost: true}
 	return b.report(r, err)
-}
-
-// binarySize measures the size of the program file.
-func (b *bench) binarySize() error {
-	if !b.wants("binary", "", "") {
-		return nil
-	}
-	info, err := os.Stat(filepath.Join(b.dir, "moderato"))
-	if err != nil {
-		return err
-	}
-	return b.report(row{What: "stripped binary", Value: float64(info.Size()) / 1e6, Unit: "MB", Target: 46, AtMost: true}, nil)
 }

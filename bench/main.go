@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -31,8 +30,6 @@ type bench struct {
 	profiles string
 	// bufferPool is the size of MariaDB's buffer pool, in MiB.
 	bufferPool int
-	// buildFlags are the build flags of a release.
-	buildFlags []string
 
 	mariadb *mariadb
 	running []*server
@@ -43,7 +40,7 @@ type bench struct {
 }
 
 func main() {
-	b := &bench{start: time.Now(), plots: map[string]*plot{}, buildFlags: []string{"-trimpath", "-ldflags", "-s -w", "-gcflags", "github.com/moderato-live/moderato/ent/...=-l", "-gcflags", "github.com/nats-io/...=-l"}}
+	b := &bench{start: time.Now(), plots: map[string]*plot{}}
 	var only, stores, write string
 	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
 	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")
@@ -95,9 +92,6 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 			return err
 		}
 	}
-	if err := b.binarySize(); err != nil {
-		return err
-	}
 	b.printTable(os.Stdout)
 	results, err := json.MarshalIndent(b.rows, "", "\t")
 	if err != nil {
@@ -117,7 +111,7 @@ func (b *bench) prepare(ctx context.Context, stores []string) error {
 		return err
 	}
 	for name, path := range map[string]string{"moderato": "./cmd/moderato", "floor": "./bench/floor"} {
-		build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build"}, b.buildFlags, []string{"-o", filepath.Join(b.dir, name), path})...)
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(b.dir, name), path)
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w: %s", name, err, out)
 		}

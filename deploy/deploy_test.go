@@ -216,17 +216,6 @@ func TestSettingsExist(t *testing.T) {
 			t.Errorf("%s does not have %s", file, want)
 		}
 	}
-	notInlined := regexp.MustCompile(`(?m)^NOT_INLINED = (.+)$`).FindStringSubmatch(string(read(t, "../Makefile")))
-	if notInlined == nil {
-		t.Fatal("the Makefile has no NOT_INLINED")
-	}
-	for pattern := range strings.FieldsSeq(notInlined[1]) {
-		for _, file := range []string{"Dockerfile", "../tools/release/main.go", "../bench/main.go"} {
-			if !strings.Contains(string(read(t, file)), pattern+"=-l") {
-				t.Errorf("%s inlines %s, unlike make build", file, pattern)
-			}
-		}
-	}
 	for file, grace := range map[string]*regexp.Regexp{
 		"kubernetes/deployment.yaml": regexp.MustCompile(`terminationGracePeriodSeconds: (\d+)`),
 		"compose/compose.yaml":       regexp.MustCompile(`stop_grace_period: (\d+)s`),

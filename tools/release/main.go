@@ -171,8 +171,7 @@ func (b build) all(ctx context.Context, targets []target) error {
 // compile builds the binary of a target. Its flags are those of make build, and remove
 // what depends on the machine: paths, cgo, settings in the environment.
 func (b build) compile(ctx context.Context, t target, file string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -buildid=",
-		"-gcflags", "github.com/moderato-live/moderato/ent/...=-l", "-gcflags", "github.com/nats-io/...=-l", "-o", file, "./cmd/moderato")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -buildid=", "-o", file, "./cmd/moderato")
 	cmd.Dir, cmd.Stderr = b.source, os.Stderr
 	cmd.Env = append(os.Environ(),
 		"GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0",
