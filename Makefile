@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # program's own dependencies.
 TOOL := go tool -modfile=tools/go.mod
 TESTDB := bin/with-databases
-GOTEST := bin/gotest
+GOTEST := $(TOOL) gotestsum --format-hide-empty-pkg
 # The race detector leaves out SQLite, which is C translated to Go: it uses memory that
 # the detector does not watch, and the detector would multiply its CPU time.
 RACE := -race '-gcflags=modernc.org/...=-race=false'
@@ -56,10 +56,6 @@ run: build ## Serve the demo on an embedded database, and print how to use it.
 $(TESTDB):
 	@go build -o $@ ./testdb/with-databases
 
-.PHONY: $(GOTEST)
-$(GOTEST):
-	@go build -C tools -o ../$@ ./gotest
-
 .PHONY: bin/statements
 bin/statements:
 	@go build -C tools -o ../$@ ./statements
@@ -76,7 +72,7 @@ clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime, HAProx
 
 .PHONY: test
 test: export MODERATO_TEST_STATEMENTS = $(RECORDED)
-test: $(TESTDB) $(GOTEST) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+test: $(TESTDB) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	rm -rf $(RECORDED)
 	packages=$$(go list $(PKG) | grep -vE '$(UNRACED)' || true); $(call run-tests,$(RACE))
 	packages=$$(go list $(PKG) | grep -E '$(UNRACED)' || true); $(call run-tests)
@@ -87,23 +83,23 @@ test: $(TESTDB) $(GOTEST) bin/statements clients ## Run every test, on SQLite, M
 define run-tests
 [ -z "$$packages" ] || { \
 	GOGC=400 go list -test -export $(1) $$packages >/dev/null; \
-	$(TESTED) $(GOTEST) -vet=off $(1) $(SELECTED) $$packages; }
+	$(TESTED) $(GOTEST) -- -vet=off $(1) $(SELECTED) $$packages; }
 endef
 
 .PHONY: statements
 statements: export MODERATO_TEST_STATEMENTS = $(RECORDED)
-statements: $(TESTDB) $(GOTEST) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/chat
+statements: $(TESTDB) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/chat
 	rm -rf $(RECORDED)
-	$(TESTED) $(GOTEST) -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))
+	$(TESTED) $(GOTEST) -- -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))
 	$(CHECK_STATEMENTS)
 
 .PHONY: test-sqlite
-test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race detector, for a quick look.
-	MODERATO_TEST_MYSQL=none $(GOTEST) $(SELECTED) $(PKG)
+test-sqlite: ## Run the tests on SQLite alone and without the race detector, for a quick look.
+	MODERATO_TEST_MYSQL=none $(GOTEST) -- $(SELECTED) $(PKG)
 
 .PHONY: test-tools
 test-tools: ## Test the project's own tools.
-	go test -C tools ./gotest ./release ./statements
+	go test -C tools ./release ./statements
 
 .PHONY: check
 check: gen-check lint manifests build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.
