@@ -14,7 +14,6 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // newMux returns a mux with which the generated handlers are registered. The handlers
@@ -81,15 +80,10 @@ func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
 }
 
 // callContext returns the context of the call for a request. Its metadata are the
-// request's id, the credentials, the trace context and the idempotency key.
+// request's id, the credentials and the idempotency key.
 func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) context.Context {
 	sent := metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header]}
 	for _, c := range credentials {
-		if values := r.Header[c.header]; len(values) > 0 {
-			sent[c.key] = printable(values)
-		}
-	}
-	for _, c := range traceContext {
 		if values := r.Header[c.header]; len(values) > 0 {
 			sent[c.key] = printable(values)
 		}
@@ -98,12 +92,6 @@ func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) co
 		sent[idempotency.MetadataKey] = keys // unchanged, because a key with other characters is refused
 	}
 	return newTransport(ctx, sent).ctx
-}
-
-// traceContext lists the headers of the W3C trace context, which become metadata of the call.
-var traceContext = []struct{ header, key string }{
-	{"Traceparent", tracing.TraceparentKey},
-	{"Tracestate", tracing.TracestateKey},
 }
 
 // credentials lists the headers that become metadata of the call.

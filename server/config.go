@@ -88,7 +88,7 @@ type Config struct {
 	LoginURL string
 	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
 	DemoUsers []web.DemoUser
-	// Tracing says where spans are sent, and of which calls; zero turns tracing off.
+	// Tracing says whether and how calls are traced; zero turns tracing off.
 	Tracing tracing.Settings
 	// Log is the logger of the server; nil means slog.Default.
 	Log *slog.Logger

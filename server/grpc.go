@@ -121,8 +121,8 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterImportServiceServer(r, s.importer)
 }
 
-func newGRPCServer(c *middleware.Chain, s services, h *health.Server, transport credentials.TransportCredentials) *grpc.Server {
-	g := grpc.NewServer(
+func newGRPCServer(c *middleware.Chain, s services, h *health.Server, transport credentials.TransportCredentials, traced []grpc.ServerOption) *grpc.Server {
+	g := grpc.NewServer(append(traced,
 		grpc.Creds(transport),
 		grpc.ChainUnaryInterceptor(sendLists, c.Unary),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(protocodec.Name)}),
@@ -141,7 +141,7 @@ func newGRPCServer(c *middleware.Chain, s services, h *health.Server, transport 
 			Timeout:               20 * time.Second,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-	)
+	)...)
 	s.registerPublic(g)
 	s.registerPlatform(g)
 	healthv1.RegisterHealthServer(g, h)

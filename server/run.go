@@ -144,7 +144,6 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Tickets:       ticketing,
 		Limiter:       middleware.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
 		Metrics:       middleware.NewMetrics(registry),
-		Tracer:        s.tracer,
 		Log:           s.config.Log,
 		Draining:      s.draining.Load,
 		Reads:         fair.NewGate(maxConcurrentReads),
@@ -188,7 +187,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		return err
 	}
 	s.listeners[0] = rest.Listener(s.listeners[0])
-	s.grpc = newGRPCServer(links, implementations, s.health, grpc.Credentials(secured.grpc))
+	s.grpc = newGRPCServer(links, implementations, s.health, grpc.Credentials(secured.grpc), s.tracer.GRPC())
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
@@ -206,6 +205,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
 	}
+	facade = s.tracer.REST(facade, gateway.Calls())
 	if s.config.HTTPLayer != nil {
 		facade = s.config.HTTPLayer(facade)
 	}

@@ -73,7 +73,7 @@ type activitiesQuery struct {
 }
 
 // activitiesPage selects a page of a channel's activities.
-var activitiesPage = store.Declare("activities", func(d *store.Dialect, q activitiesQuery) (string, []any) {
+var activitiesPage = store.Declare(func(d *store.Dialect, q activitiesQuery) (string, []any) {
 	index, where, args := "activity_channel_id_created_at_number", "channel_id = ?", []any{q.channelID}
 	if q.kind != "" {
 		index, where, args = "activity_channel_id_type_created_at_number", where+" AND type = ?", append(args, q.kind)

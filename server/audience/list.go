@@ -98,7 +98,7 @@ func newAudienceMember() *moderatov1.AudienceMember {
 }
 
 // followersPage selects a page of a channel's followers.
-var followersPage = store.Declare("followers", func(d *store.Dialect, p *people) (string, []any) {
+var followersPage = store.Declare(func(d *store.Dialect, p *people) (string, []any) {
 	from, where, args := p.of(d, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
 	subscription, now := SubscriptionColumns(d)
 	return `
@@ -109,7 +109,7 @@ var followersPage = store.Declare("followers", func(d *store.Dialect, p *people)
 })
 
 // subscribersPage selects a page of a channel's active subscribers.
-var subscribersPage = store.Declare("subscribers", func(d *store.Dialect, p *people) (string, []any) {
+var subscribersPage = store.Declare(func(d *store.Dialect, p *people) (string, []any) {
 	from, where, args := p.of(d, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
 	now, nowArgs := d.Clock.Expression()
 	subscription, selected := SubscriptionColumns(d)
@@ -191,7 +191,7 @@ type followedQuery struct {
 }
 
 // followedPage selects a page of the channels that a user follows.
-var followedPage = store.Declare("followed channels", func(d *store.Dialect, q followedQuery) (string, []any) {
+var followedPage = store.Declare(func(d *store.Dialect, q followedQuery) (string, []any) {
 	where, args := d.Below("follows.followed_at", "follows.channel_id", q.after.At, q.after.ID)
 	subscription, now := SubscriptionColumns(d)
 	return `

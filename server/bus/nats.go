@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/tracing"
@@ -131,7 +132,7 @@ func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bo
 	type sent struct {
 		at   int
 		ack  jetstream.PubAckFuture
-		span tracing.Span
+		span trace.Span
 	}
 	var round []sent
 	var failure error
@@ -150,7 +151,7 @@ func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bo
 		span := p.startSpan(ctx, e, message)
 		ack, err := p.stream.PublishMsgAsync(message)
 		if err != nil {
-			span.EndWith(err)
+			endSpan(span, err)
 			failure = err
 			break
 		}
@@ -162,12 +163,12 @@ func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bo
 		select {
 		case <-s.ack.Ok():
 			stored[s.at] = true
-			s.span.End()
+			endSpan(s.span, nil)
 		case err := <-s.ack.Err():
-			s.span.EndWith(err)
+			endSpan(s.span, err)
 			failure = err
 		case <-ctx.Done():
-			s.span.EndWith(ctx.Err())
+			endSpan(s.span, ctx.Err())
 			failure = fmt.Errorf("NATS does not answer: %w", ctx.Err())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/tracing"
@@ -12,22 +13,28 @@ import (
 
 // startSpan starts the span in which a message with an event is published, if the call that
 // caused the event was traced, and adds the header traceparent to the message.
-func (p *publisher) startSpan(ctx context.Context, e *outbox.Event, message *nats.Msg) tracing.Span {
-	if p.tracer == nil || e.Traceparent == "" {
-		return tracing.Span{}
+func (p *publisher) startSpan(ctx context.Context, e *outbox.Event, message *nats.Msg) trace.Span {
+	ctx, span := p.tracer.Start(ctx, e.Traceparent, "publish "+p.config.Stream, trace.WithSpanKind(trace.SpanKindProducer))
+	if !span.IsRecording() {
+		return span
 	}
-	ctx, span := p.tracer.Start(p.tracer.Continue(ctx, e.Traceparent), tracing.Producer, "publish "+p.config.Stream)
-	if span.IsRecording() {
-		span.Set(
-			attribute.String("messaging.system", "nats"),
-			attribute.String("messaging.operation.name", "publish"),
-			attribute.String("messaging.destination.name", p.config.Stream),
-			attribute.String("messaging.message.id", e.ID.String()),
-			attribute.String("moderato.event.type", string(e.Type)),
-		)
-	}
+	span.SetAttributes(
+		attribute.String("messaging.system", "nats"),
+		attribute.String("messaging.operation.name", "publish"),
+		attribute.String("messaging.destination.name", p.config.Stream),
+		attribute.String("messaging.message.id", e.ID.String()),
+		attribute.String("moderato.event.type", string(e.Type)),
+	)
 	if header := p.tracer.Outgoing(ctx); header != "" {
 		message.Header[tracing.TraceparentKey] = []string{header}
 	}
 	return span
+}
+
+// endSpan ends the span of a message, which was not published if err is not nil.
+func endSpan(span trace.Span, err error) {
+	if err != nil {
+		tracing.Fail(span, "error")
+	}
+	span.End()
 }

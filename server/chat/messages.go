@@ -69,13 +69,13 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 }
 
 // standing selects a user's standing.
-var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
+var standing = store.Declare(func(d *store.Dialect, q standingQuery) (string, []any) {
 	columns, args := standingColumns(d, q)
 	return "SELECT " + columns, args
 })
 
 // sender selects a user's standing, and what else a message says about its sender.
-var sender = store.Declare("sender", func(d *store.Dialect, q standingQuery) (string, []any) {
+var sender = store.Declare(func(d *store.Dialect, q standingQuery) (string, []any) {
 	columns, args := standingColumns(d, q)
 	channel, user := any(q.channelID), any(q.userID)
 	return "SELECT " + columns + `,

@@ -34,7 +34,7 @@ func TestDocumentedTracingSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	collector.Wait(t, "moderato.v1.ModerationService/ListModerators")
+	collector.Wait(t, "GET /v1/moderation/moderators")
 	for _, want := range []string{"staging", "moderato", "service.version"} {
 		if !strings.Contains(string(collector.Bodies()[0]), want) {
 			t.Errorf("the resource has no %s", want)

@@ -93,13 +93,13 @@ func (c *content) page(d *store.Dialect, entity, columns, joins string) (query s
 }
 
 // clipsPage selects a page of a channel's clips.
-var clipsPage = store.Declare("clips", func(d *store.Dialect, c *content) (string, []any) {
+var clipsPage = store.Declare(func(d *store.Dialect, c *content) (string, []any) {
 	return c.page(d, "clip", `c.title, c.view_count, c.duration, c.preview_img_url, c.clip_url,
 			u.id, u.username, u.avatar_url`, "JOIN users u ON u.id = c.creator_id")
 })
 
 // vodsPage selects a page of a channel's recorded streams.
-var vodsPage = store.Declare("VODs", func(d *store.Dialect, c *content) (string, []any) {
+var vodsPage = store.Declare(func(d *store.Dialect, c *content) (string, []any) {
 	return c.page(d, "vod", "c.title, c.view_count, c.duration, c.preview_img_url, c.started_at, c.ended_at", "")
 })
 

@@ -65,7 +65,7 @@ type votesQuery struct {
 }
 
 // votesPage selects votes of a channel.
-var votesPage = store.Declare("votes", func(d *store.Dialect, q votesQuery) (string, []any) {
+var votesPage = store.Declare(func(d *store.Dialect, q votesQuery) (string, []any) {
 	from, args := q.from(d)
 	if q.after != nil {
 		below, more := d.Below("voted_at", "id", q.after.At, q.after.ID)

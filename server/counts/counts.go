@@ -65,7 +65,7 @@ type sumQuery struct {
 }
 
 // sum sums counts and the deltas that are not yet compacted.
-var sum = store.Declare("channel counts", func(_ *store.Dialect, q sumQuery) (string, []any) {
+var sum = store.Declare(func(_ *store.Dialect, q sumQuery) (string, []any) {
 	counts, countArgs := buckets("id", q.categories, q.liveOnly)
 	deltas, deltaArgs := buckets("count_id", q.categories, q.liveOnly)
 	return `

@@ -86,7 +86,7 @@ func (s *Service) ListCategories(ctx context.Context, req *moderatov1.ListCatego
 
 // allCategories selects the categories. A platform has thousands of them at most, and no
 // index finds a part of a name in every database, so a search reads all.
-var allCategories = store.Declare("categories", func(*store.Dialect, struct{}) (string, []any) {
+var allCategories = store.Declare(func(*store.Dialect, struct{}) (string, []any) {
 	return "SELECT id, name, slug, image_url, parent_id FROM categories", nil
 })
 

@@ -105,7 +105,7 @@ type channelsQuery struct {
 
 // channelsPage selects a page of channels. A subquery, see keys, finds the keys of the
 // page. Joins add the other columns.
-var channelsPage = store.Declare("channels", func(_ *store.Dialect, q channelsQuery) (string, []any) {
+var channelsPage = store.Declare(func(_ *store.Dialect, q channelsQuery) (string, []any) {
 	keys, args := q.filter.keys(q.after, q.limit)
 	return `
 		SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
@@ -213,7 +213,7 @@ func (f channelFilter) whereSlug() (where string, args []any) {
 }
 
 // slugCount counts the channels that match a filter with slugs.
-var slugCount = store.Declare("channels by slug", func(_ *store.Dialect, filter channelFilter) (string, []any) {
+var slugCount = store.Declare(func(_ *store.Dialect, filter channelFilter) (string, []any) {
 	where, args := filter.whereSlug()
 	return "SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE " + where, args
 })

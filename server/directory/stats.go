@@ -11,7 +11,7 @@ import (
 )
 
 // channelStats selects the counters of a channel.
-var channelStats = store.Declare("channel stats", func(d *store.Dialect, id uid.ID) (string, []any) {
+var channelStats = store.Declare(func(d *store.Dialect, id uid.ID) (string, []any) {
 	lapsed, args := audience.CountLapsed(d)
 	return "SELECT c.follower_count, c.subscriber_count - (" + lapsed + "), c.viewer_count FROM channels c WHERE c.id = ?", append(args, id)
 })

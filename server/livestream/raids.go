@@ -165,7 +165,7 @@ type raidsQuery struct {
 }
 
 // raidsPage selects a page of a channel's raids.
-var raidsPage = store.Declare("raids", func(d *store.Dialect, q raidsQuery) (string, []any) {
+var raidsPage = store.Declare(func(d *store.Dialect, q raidsQuery) (string, []any) {
 	where, args := d.Below("raids.raided_at", "raids.id", q.after.At, q.after.ID)
 	return `
 		SELECT raids.raided_at, raids.id, u.id, u.username, u.display_name, u.avatar_url, raids.viewer_count

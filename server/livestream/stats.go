@@ -17,7 +17,7 @@ import (
 )
 
 // channelLiveStats selects the counters of a channel's live stream.
-var channelLiveStats = store.Declare("live stats", func(d *store.Dialect, id uid.ID) (string, []any) {
+var channelLiveStats = store.Declare(func(d *store.Dialect, id uid.ID) (string, []any) {
 	lapsed, args := audience.CountLapsed(d)
 	return `
 		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (` + lapsed + ` AND s.subscribed_at >= c.live_started_at), c.viewer_count

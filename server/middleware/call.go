@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // call is the state of one call in the chain. It is also the context in which the
@@ -67,9 +68,7 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 	}
 	call.continues = call.stream != nil && paging.IsContinuation(ctx)
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
-	if c.Tracer != nil && !call.continues {
-		call.startSpan()
-	}
+	tracing.Describe(ctx, "moderato.request_id", call.requestID)
 	return call
 }
 

@@ -6,7 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // log writes a log record about the call. Errors of the server have level error.
@@ -34,7 +38,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 		slog.String("code", o.code),
 		slog.Duration("duration", elapsed),
 	}
-	if id := c.span().TraceID(); id != "" {
+	if id := tracing.TraceID(c.Context); id != "" {
 		attrs = append(attrs, slog.String("trace_id", id))
 	}
 	if c.caller != nil {
@@ -85,4 +89,14 @@ func hasNoSideEffects(method string) bool {
 	}
 	options, _ := d.Options().(*descriptorpb.MethodOptions)
 	return options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
+}
+
+// descriptorOf returns the descriptor of a method; nil if the program has none.
+func descriptorOf(method string) protoreflect.Descriptor {
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(method, "/"), "/", "."))
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	if err != nil {
+		return nil
+	}
+	return d
 }

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -44,11 +45,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 
 // Observe records a request over REST that is no call of a service.
 func (m *Metrics) Observe(path, code string, elapsed time.Duration) {
-	m.observe("rest", path, code, elapsed, "")
+	m.observe(context.Background(), "rest", path, code, elapsed)
 }
 
-// observe records a call. traceID is the id of its trace, if it is traced.
-func (m *Metrics) observe(transport, method, code string, elapsed time.Duration, traceID string) {
+// observe records the call of a context, which may be traced.
+func (m *Metrics) observe(ctx context.Context, transport, method, code string, elapsed time.Duration) {
 	key := callKey{method, transport, code}
 	found, ok := m.calls.Load(key)
 	if !ok {
@@ -58,5 +59,5 @@ func (m *Metrics) observe(transport, method, code string, elapsed time.Duration,
 	}
 	of := found.(callMetrics)
 	of.requests.Inc()
-	tracing.Observe(of.duration, elapsed.Seconds(), traceID)
+	tracing.Observe(ctx, of.duration, elapsed.Seconds())
 }

@@ -37,7 +37,6 @@ type Chain struct {
 	Tickets       Tickets
 	Limiter       *Limiter
 	Metrics       *Metrics
-	Tracer        *tracing.Tracer
 	Log           *slog.Logger
 	// Draining reports whether the server refuses new calls.
 	Draining func() bool
@@ -212,8 +211,8 @@ func (c *call) end(err error) error {
 		shown = f.Status(c.requestID).Err()
 	}
 	elapsed := time.Since(c.start)
-	c.endSpan(o, shown)
-	c.Metrics.observe(c.transport, c.method, o.code, elapsed, c.span().TraceID())
+	tracing.Describe(c.Context, "moderato.code", o.code)
+	c.Metrics.observe(c.Context, c.transport, c.method, o.code, elapsed)
 	c.log(err, o, elapsed)
 	return shown
 }

@@ -57,7 +57,7 @@ type bannedQuery struct {
 }
 
 // bannedPage selects a page of a channel's banned users.
-var bannedPage = store.Declare("banned users", func(d *store.Dialect, q bannedQuery) (string, []any) {
+var bannedPage = store.Declare(func(d *store.Dialect, q bannedQuery) (string, []any) {
 	where, args := d.Below("bans.banned_at", "bans.user_id", q.after.At, q.after.ID)
 	return `
 		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, bans.reason, bans.expires_at

@@ -121,7 +121,7 @@ func (q *logQuery) keys() (query string, args []any) {
 
 // logPage selects a page of a log, in no order. The names of users who no longer exist
 // are those of deleted users.
-var logPage = store.Declare("moderation log", func(_ *store.Dialect, q *logQuery) (string, []any) {
+var logPage = store.Declare(func(_ *store.Dialect, q *logQuery) (string, []any) {
 	keys, args := q.keys()
 	return `
 		SELECT e.id, e.sequence, e.type, e.occurred_at, e.client_id, e.request_id, e.payload,

@@ -77,7 +77,7 @@ type moderatedQuery struct {
 // moderatedPage selects channels that a user moderates. A channel's id is its owner's id.
 // The join with channels excludes a channel that is being deleted, whose roles remain for
 // a while.
-var moderatedPage = store.Declare("moderated channels", func(d *store.Dialect, q moderatedQuery) (string, []any) {
+var moderatedPage = store.Declare(func(d *store.Dialect, q moderatedQuery) (string, []any) {
 	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{q.userID, Moderator.Name}
 	if q.after != nil {
 		above, more := d.Above("r.created_at", "r.channel_id", q.after.At, q.after.ID)

@@ -81,7 +81,7 @@ type holdersQuery struct {
 }
 
 // holdersPage selects users who hold a role in a channel.
-var holdersPage = store.Declare("holders of a role", func(d *store.Dialect, q holdersQuery) (string, []any) {
+var holdersPage = store.Declare(func(d *store.Dialect, q holdersQuery) (string, []any) {
 	where, args := "c.id = ? AND roles.role = ?", []any{q.channelID, q.role}
 	if q.after != nil {
 		above, more := d.Above("roles.created_at", "roles.user_id", q.after.At, q.after.ID)

@@ -56,7 +56,7 @@ type userQuery struct {
 
 // userInChannel selects a user and their state in a channel. All of it is found by
 // primary keys.
-var userInChannel = store.Declare("user in channel", func(d *store.Dialect, q userQuery) (string, []any) {
+var userInChannel = store.Declare(func(d *store.Dialect, q userQuery) (string, []any) {
 	subscription, args := audience.SubscriptionColumns(d)
 	now, nowArgs := d.Clock.Expression()
 	where, key := "u.id = ?", any(q.user.ID)

@@ -154,7 +154,7 @@ func (q *Sequencer) tell(ctx context.Context, rows []waiting, now instant.Instan
 	q.sequenced.Add(float64(len(rows)))
 	ended := time.Now()
 	for _, r := range rows {
-		tracing.Observe(q.delay, now.Sub(r.occurredAt).Seconds(), q.trace(ctx, r, began, ended))
+		tracing.Observe(q.trace(ctx, r, began, ended), q.delay, now.Sub(r.occurredAt).Seconds())
 	}
 	if q.Sequenced != nil {
 		q.Sequenced()

@@ -58,7 +58,7 @@ type rowsQuery struct {
 
 // declare declares the statement for the rows of a table.
 func declare(table, columns string, along func(*store.Dialect) string) store.Statement[rowsQuery] {
-	return store.Declare("standings: "+table, func(d *store.Dialect, q rowsQuery) (string, []any) {
+	return store.Declare(func(d *store.Dialect, q rowsQuery) (string, []any) {
 		var where string
 		var args []any
 		switch len(q.channels) {

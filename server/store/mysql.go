@@ -63,12 +63,11 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	traced := o.tracing("mysql")
-	db := sql.OpenDB(observer.around(o.Layer.around(prepared.Connector(readCommitted{unpreparedOnGalera{connector}}, traced))))
+	db := o.Tracer.OpenDB(observer.around(o.Layer.around(prepared.Connector(readCommitted{unpreparedOnGalera{connector}}))), "mysql")
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
-	s := newStore(mysqlDialect{}, db, db, traced)
+	s := newStore(mysqlDialect{}, db, db, o.Tracer)
 	s.cluster = members
 	return s, nil
 }

@@ -94,8 +94,6 @@ func releasing(turn *changequeue.Turn, b body) body {
 }
 
 func (s *Store) attemptShared(ctx context.Context, with share, attempt Attempt, b body) (unknown bool, err error) {
-	ctx, span := s.tracing.Transaction(ctx)
-	defer func() { s.endTransaction(span, err) }()
 	sh, err := s.join(ctx, with)
 	if err != nil {
 		return false, err
@@ -225,7 +223,7 @@ func (sh *shared) commit(ctx context.Context) {
 		return
 	}
 	isOver = true
-	err := sh.store.commit(ctx, sh.tx)
+	err := sh.tx.Commit()
 	if err != nil {
 		_ = sh.tx.Rollback()
 		sh.unknown, err = true, fmt.Errorf("commit: %w", err)

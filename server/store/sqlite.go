@@ -28,7 +28,6 @@ type sqliteDialect struct{}
 // handler. The busy handler remains for other processes on the same file. The pragmas of
 // the options apply to the writing connection.
 func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
-	traced := o.tracing("sqlite")
 	open := func(connections int, settings url.Values) (*sql.DB, error) {
 		settings.Add("_pragma", "busy_timeout(10000)")
 		settings.Add("_pragma", "journal_mode(WAL)")
@@ -38,7 +37,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
-		db := sql.OpenDB(o.Layer.around(prepared.Connector(connector, traced)))
+		db := o.Tracer.OpenDB(o.Layer.around(prepared.Connector(connector)), "sqlite")
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db, nil
@@ -69,7 +68,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		_ = read.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	return newStore(sqliteDialect{}, read, write, traced), nil
+	return newStore(sqliteDialect{}, read, write, o.Tracer), nil
 }
 
 // createFile creates the database file, if none exists, and makes it and the files

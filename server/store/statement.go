@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"github.com/moderato-live/moderato/server/store/prepared"
 )
@@ -16,37 +15,27 @@ type Row = prepared.Row
 //
 // P holds the parameters of a read.
 type Statement[P any] struct {
-	name  string
 	build func(d *Dialect, p P) (query string, args []any)
 }
 
 // Declare declares a Statement:
 //
-//	var moderatorsPage = store.Declare("moderators", buildModeratorsPage)
+//	var moderatorsPage = store.Declare(buildModeratorsPage)
 //
-// The name is that of its spans. The function build returns the text and the arguments of
-// a read. The number of a LIMIT is a part of the text: see Limit.
-func Declare[P any](name string, build func(d *Dialect, p P) (query string, args []any)) Statement[P] {
-	return Statement[P]{name, build}
+// The function build returns the text and the arguments of a read. The number of a LIMIT is
+// a part of the text: see Limit.
+func Declare[P any](build func(d *Dialect, p P) (query string, args []any)) Statement[P] {
+	return Statement[P]{build}
 }
 
 // Each reads the rows for some parameters, and passes every row to each.
 func (st Statement[P]) Each(ctx context.Context, s *Store, p P, each func(*Row) error) error {
 	query, args := st.build(s.Dialect, p)
-	ctx, span := s.tracing.Named(ctx, st.name)
-	err := s.reader.Each(ctx, query, args, each)
-	span.EndWith(err)
-	return err
+	return s.reader.Each(ctx, query, args, each)
 }
 
 // One reads the one row for some parameters. If there is no row, One returns ErrNoRows.
 func (st Statement[P]) One(ctx context.Context, s *Store, p P, read func(*Row)) error {
 	query, args := st.build(s.Dialect, p)
-	ctx, span := s.tracing.Named(ctx, st.name)
-	err := s.reader.One(ctx, query, args, read)
-	if !errors.Is(err, ErrNoRows) {
-		span.EndWith(err)
-	}
-	span.End()
-	return err
+	return s.reader.One(ctx, query, args, read)
 }

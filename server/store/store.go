@@ -62,7 +62,7 @@ type Store struct {
 	cluster       *cluster.Connector // nil for a single server or an embedded database
 	maxShares     int                // see defaultMaxShares
 	maxSharedTime time.Duration      // see defaultMaxSharedTime
-	tracing       tracing.Database
+	tracer        *tracing.Tracer
 	retries       *prometheus.CounterVec
 	full          prometheus.Counter
 	joined        prometheus.Counter
@@ -74,7 +74,7 @@ type Options struct {
 	Layer Layer
 	// DisableSharing commits each change in a transaction of its own.
 	DisableSharing bool
-	// Tracer records transactions and statements; nil records none.
+	// Tracer records statements; nil records none.
 	Tracer *tracing.Tracer
 	// Log is the logger of failovers in a database cluster; nil means none.
 	Log *slog.Logger
@@ -111,11 +111,6 @@ var observer Layer
 // database server from now on. It is for tests that record the statements of a whole
 // process, and must be called while the program's variables are initialized.
 func ObserveServers(l Layer) { observer = l }
-
-// tracing returns what starts the spans of a kind of database.
-func (o options) tracing(system string) tracing.Database {
-	return tracing.Database{Tracer: o.Tracer, System: system}
-}
 
 // options holds the options for opening a database.
 type options struct {
@@ -157,14 +152,14 @@ func (s *Store) firstPing(ctx context.Context) error {
 	}
 }
 
-func newStore(d dialect, read, write *sql.DB, traced tracing.Database) *Store {
+func newStore(d dialect, read, write *sql.DB, tracer *tracing.Tracer) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(countingDriver{entsql.OpenDB(d.name(), db)}))
 	}
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
 		readDB: read, writeDB: write, reader: prepared.Reader{DB: read, IgnoreDeadlines: d.hasOneWriter()},
-		maxShares: defaultMaxShares, maxSharedTime: defaultMaxSharedTime, tracing: traced,
+		maxShares: defaultMaxShares, maxSharedTime: defaultMaxSharedTime, tracer: tracer,
 	}
 	s.write = s.Read
 	if write != read {
@@ -202,7 +197,7 @@ func writersOf(read, write *sql.DB) int {
 }
 
 // Tracer returns the Tracer of the store; nil if it is off.
-func (s *Store) Tracer() *tracing.Tracer { return s.tracing.Tracer }
+func (s *Store) Tracer() *tracing.Tracer { return s.tracer }
 
 // Ping checks that the database is reachable.
 func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }

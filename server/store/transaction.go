@@ -12,7 +12,6 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/prepared"
-	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // ErrUnavailable marks the error of a database that could not be reached, or of a
@@ -202,8 +201,6 @@ func retried(ctx context.Context, attempt Attempt) context.Context {
 // attempt runs the transaction once. It returns with its error whether the outcome of
 // the commit is unknown.
 func (s *Store) attempt(ctx context.Context, b body, attempt Attempt) (unknown bool, err error) {
-	ctx, span := s.tracing.Transaction(ctx)
-	defer func() { s.endTransaction(span, err) }()
 	slot, err := s.writers.Acquire(retried(ctx, attempt))
 	if err != nil {
 		return false, fmt.Errorf("begin: %w", err)
@@ -231,32 +228,11 @@ func (s *Store) attempt(ctx context.Context, b body, attempt Attempt) (unknown b
 	}
 	finished = true
 	defer attempt.Common.raise(s)
-	if err := s.commit(ctx, tx); err != nil {
+	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()
 		return true, fmt.Errorf("commit: %w", err)
 	}
 	return false, nil
-}
-
-// commit commits a transaction.
-func (s *Store) commit(ctx context.Context, tx *ent.Tx) error {
-	_, span := s.tracing.Named(ctx, "COMMIT")
-	err := tx.Commit()
-	span.EndWith(err)
-	return err
-}
-
-// endTransaction ends the span of an attempt. An attempt whose body refused the change did
-// not fail.
-func (s *Store) endTransaction(span tracing.Span, err error) {
-	if span.IsRecording() && err != nil {
-		if cause := s.retryCause(err); cause != "" {
-			span.Fail(cause)
-		} else if s.dialect.isFull(err) {
-			span.Fail("full")
-		}
-	}
-	span.End()
 }
 
 // hooked runs body, and the Hook of ctx before and after it.

@@ -95,7 +95,7 @@ func (t *turn) report(ctx context.Context) {
 		if o.problem != "" {
 			result, level = "failed", slog.LevelInfo
 		} else if !o.delivery.IsRepeat {
-			tracing.Observe(t.metrics.delay, t.now.Sub(o.event.OccurredAt).Seconds(), t.Store.Tracer().TraceID(o.event.Traceparent))
+			tracing.Observe(t.Store.Tracer().Continue(ctx, o.event.Traceparent), t.metrics.delay, t.now.Sub(o.event.OccurredAt).Seconds())
 		}
 		t.metrics.attempts.WithLabelValues(result).Inc()
 		address := ""

@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
-	"github.com/moderato-live/moderato/server/tracing"
 )
 
 const (
@@ -24,21 +22,12 @@ const (
 // Connector returns a connector for the connections of a store. They prepare the
 // statements that they run more than once. A Reader can set a deadline for the
 // statements of those that Dial made.
-//
-// The statements that database/sql runs on the connections are traced. Those of a Reader
-// are not: their callers know their names.
-func Connector(c driver.Connector, traced tracing.Database) driver.Connector {
-	return preparing{bounding{c}, traced}
-}
+func Connector(c driver.Connector) driver.Connector { return preparing{bounding{c}} }
 
 // preparing is a connector whose connections prepare the statements that they run more
 // than once, so that the database does not parse and plan them every time. It works
 // below database/sql, and so applies to every statement, in a transaction or not.
-type preparing struct {
-	driver.Connector
-
-	tracing tracing.Database
-}
+type preparing struct{ driver.Connector }
 
 // unpreparedKey is the context key of the *bool that RunUnprepared sets.
 type unpreparedKey struct{}
@@ -69,7 +58,7 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 			_ = s.Close()
 		}
 	})
-	return &preparingConn{connection: inner, kept: kept, isUnprepared: unprepared, tracing: p.tracing}, nil
+	return &preparingConn{connection: inner, kept: kept, isUnprepared: unprepared}, nil
 }
 
 // connection is the set of interfaces that the drivers' connections implement.
@@ -105,7 +94,6 @@ type preparingConn struct {
 	connection
 	kept         *simplelru.LRU[string, *keptStatement]
 	isUnprepared bool // see RunUnprepared
-	tracing      tracing.Database
 }
 
 // prepared returns the prepared statement for a text. It returns nil if the caller must
@@ -151,12 +139,11 @@ func isUnpreparable(err error) bool {
 
 // QueryContext runs a statement that returns rows.
 func (c *preparingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	ctx, span := c.tracing.Statement(ctx, text)
 	rows, _, err := c.query(ctx, text, args)
-	return span.Rows(rows, err)
+	return rows, err
 }
 
-// query is QueryContext without a span. It also returns the number of columns.
+// query is QueryContext, and also returns the number of columns.
 func (c *preparingConn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, int, error) {
 	s, err := c.prepared(ctx, text)
 	if err != nil {
@@ -178,13 +165,6 @@ func (c *preparingConn) query(ctx context.Context, text string, args []driver.Na
 
 // ExecContext runs a statement that returns no rows.
 func (c *preparingConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	ctx, span := c.tracing.Statement(ctx, text)
-	result, err := c.exec(ctx, text, args)
-	span.EndWith(err)
-	return result, err
-}
-
-func (c *preparingConn) exec(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.prepared(ctx, text)
 	switch {
 	case err != nil:

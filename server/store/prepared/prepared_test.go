@@ -9,7 +9,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/moderato-live/moderato/server/store/prepared"
-	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // unpreparing is a database that fails every PREPARE, and counts the statements that run as
@@ -64,7 +63,7 @@ func TestStatementRunsAsTextOnlyIfItCannotBePrepared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := &unpreparing{failure: &mysql.MySQLError{Number: test.number}}
-			db := sql.OpenDB(prepared.Connector(u, tracing.Database{}))
+			db := sql.OpenDB(prepared.Connector(u))
 			t.Cleanup(func() { _ = db.Close() })
 			db.SetMaxOpenConns(1)
 			if _, err := db.ExecContext(t.Context(), "UPDATE x"); err != nil { // the first run is as text
@@ -82,7 +81,7 @@ func TestStatementRunsAsTextOnlyIfItCannotBePrepared(t *testing.T) {
 // forbids PREPARE.
 func TestConnectionsCanRunAllUnprepared(t *testing.T) {
 	u := &unpreparing{isForbidden: true}
-	db := sql.OpenDB(prepared.Connector(u, tracing.Database{}))
+	db := sql.OpenDB(prepared.Connector(u))
 	t.Cleanup(func() { _ = db.Close() })
 	for range 3 {
 		if _, err := db.ExecContext(t.Context(), "UPDATE x"); err != nil {

@@ -60,7 +60,9 @@ func Start(t testing.TB) *Collector {
 
 // Settings returns the settings of a server that sends its spans to the Collector.
 func (c *Collector) Settings(sampler sdktrace.Sampler) tracing.Settings {
-	return tracing.Settings{Endpoint: c.URL, Sampler: sampler, Delay: 5 * time.Millisecond}
+	return tracing.Settings{
+		On: true, Endpoint: c.URL, Sampler: sampler, Batch: []sdktrace.BatchSpanProcessorOption{sdktrace.WithBatchTimeout(5 * time.Millisecond)},
+	}
 }
 
 // Spans returns the spans that have arrived.
