@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -219,7 +220,7 @@ func TestCompressedRequestBody(t *testing.T) {
 
 func TestHTTP2WithoutTLS(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, func(c *server.Config) { c.HTTPH2C = true })
 	owner := s.As(t, servertest.Owner)
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
@@ -240,6 +241,10 @@ func TestHTTP2WithoutTLS(t *testing.T) {
 	call("POST", moderatorsPath, roleArgs(servertest.Viewer))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	if r, err := client.Do(start(t).Request(t, owner, "GET", listModerators(), "")); err == nil {
+		_ = r.Body.Close()
+		t.Errorf("without the option: got %s, want no HTTP/2", r.Proto)
+	}
 	stream, err := client.Do(s.Request(t, owner, "GET", "/v1/events", "").WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)

@@ -175,14 +175,13 @@ func compressed(plain http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// NewHTTPServer returns an HTTP server for the facade, with the bounds of this package.
+// NewHTTPServer returns an HTTP server for the facade, with the bounds of this package. It
+// serves HTTP/1.1. The caller adds HTTP/2 to its Protocols.
 func NewHTTPServer(h http.Handler) *http.Server {
-	// HTTP/2 is also enabled without TLS: proxies that terminate TLS often use it.
-	var protocols http.Protocols
+	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
-		Protocols:         &protocols,
+		Protocols:         protocols,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,

@@ -40,6 +40,8 @@ type Config struct {
 	// HTTPTLS and GRPCTLS are the files with which REST and gRPC serve TLS; zero means
 	// without TLS.
 	HTTPTLS, GRPCTLS certificates.Files
+	// HTTPH2C serves HTTP/2 without TLS (h2c) at HTTPAddr as well.
+	HTTPH2C bool
 	// RateLimit is the number of requests per minute that each client and user may
 	// make; 0 disables the limit.
 	RateLimit int

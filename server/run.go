@@ -28,7 +28,6 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/frames"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -182,12 +181,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if err != nil {
 		return err
 	}
-	rest, grpc, err := frames.NewGuards(registry)
-	if err != nil {
-		return err
-	}
-	s.listeners[0] = rest.Listener(s.listeners[0])
-	s.grpc = newGRPCServer(links, implementations, s.health, grpc.Credentials(secured.grpc), s.tracer.GRPC())
+	s.grpc = newGRPCServer(links, implementations, s.health, secured.grpc, s.tracer.GRPC())
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
@@ -211,6 +205,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
+	s.http.Protocols.SetUnencryptedHTTP2(s.config.HTTPH2C)
 	secured.secureHTTP(s.http)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready, s.Store.Primary), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)

@@ -1,13 +1,17 @@
 package requests_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -25,11 +29,50 @@ type rawHTTP2 struct {
 	opened chan struct{} // closed when the server's settings have arrived
 
 	windows *windows
+	isDeaf  atomic.Bool // stops reading
 }
 
-// dialHTTP2 connects, and reads what the server sends unless deaf is set.
-func dialHTTP2(ctx context.Context, address string, deaf bool) (*rawHTTP2, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+// port is what a client connects to.
+type port int
+
+const (
+	// overHTTP1 is the REST address, which takes HTTP/1.1 until --http-h2c allows HTTP/2, and
+	// then HTTP/2 only from the beginning of a connection.
+	overHTTP1 port = iota
+	// overHTTP2 is the REST address with --http-h2c.
+	overHTTP2
+	overGRPC
+)
+
+func (over port) String() string {
+	return [...]string{"HTTP/2 to REST that speaks HTTP/1.1", "REST over HTTP/2", "gRPC"}[over]
+}
+
+// dialREST connects to REST. If isServed is set, the connection has served a request.
+func (s *target) dialREST(ctx context.Context) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.REST)
+	if err != nil || !s.isServed {
+		return conn, err
+	}
+	_, _ = fmt.Fprintf(conn, "GET /v1/channels/stats HTTP/1.1\r\nHost: moderato\r\nAuthorization: Bearer %s\r\nclient-id: %s\r\n\r\n", s.owner.Token, s.owner.ClientID)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err == nil {
+		_, err = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	}
+	return conn, err
+}
+
+// dialHTTP2 connects, and reads what the server sends unless deaf is set. If isServed is set,
+// the connection has served a request.
+func (s *target) dialHTTP2(ctx context.Context, over port, deaf bool) (*rawHTTP2, error) {
+	var conn net.Conn
+	var err error
+	if over == overHTTP1 {
+		conn, err = s.dialREST(ctx)
+	} else {
+		conn, err = new(net.Dialer).DialContext(ctx, "tcp", [...]string{overHTTP2: s.REST, overGRPC: s.GRPC}[over])
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,43 +85,55 @@ func dialHTTP2(ctx context.Context, address string, deaf bool) (*rawHTTP2, error
 	if err := c.framer.WriteSettings(); err != nil {
 		return nil, err
 	}
-	if deaf {
+	if over == overHTTP1 { // the server sends no settings
+		go c.read()
+		return c, nil
+	}
+	if deaf && !s.isServed {
 		return c, nil
 	}
 	go c.read()
 	select {
 	case <-c.opened:
-		return c, nil
 	case <-c.ended:
 		return nil, errors.New("the server closed a new connection")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if s.isServed {
+		err = c.call(s.firstCall(c, over))
+		c.isDeaf.Store(deaf)
+	}
+	return c, err
 }
 
-// read reads until the server closes the connection.
+// firstCall returns the header and the message of a request that is served.
+func (s *target) firstCall(c *rawHTTP2, over port) (block, message []byte) {
+	if over == overGRPC {
+		return c.requestHeaders("/grpc.health.v1.Health/Check"), grpcMessage(nil, false)
+	}
+	return c.headers(":method", "GET", ":scheme", "http", ":authority", "moderato", ":path", "/v1/channels/stats",
+		"authorization", "Bearer "+s.owner.Token, "client-id", s.owner.ClientID), nil
+}
+
+// read reads until the server closes the connection, or the client becomes deaf.
 func (c *rawHTTP2) read() {
-	defer close(c.ended)
-	defer c.windows.close()
-	isOpen := false
-	for {
+	for isOpen := false; ; {
 		frame, err := c.framer.ReadFrame()
-		if err != nil {
+		if c.isDeaf.Load() {
 			return
 		}
+		if away, isAway := frame.(*http2.GoAwayFrame); err != nil || isAway && away.ErrCode != http2.ErrCodeNo {
+			break
+		}
 		c.windows.receive(frame)
-		switch f := frame.(type) {
-		case *http2.SettingsFrame:
-			if !isOpen {
-				isOpen = true
-				close(c.opened)
-			}
-		case *http2.GoAwayFrame:
-			if f.ErrCode != http2.ErrCodeNo {
-				return
-			}
+		if _, isSettings := frame.(*http2.SettingsFrame); isSettings && !isOpen {
+			isOpen = true
+			close(c.opened)
 		}
 	}
+	close(c.ended)
+	c.windows.close()
 }
 
 // headers returns a header block.

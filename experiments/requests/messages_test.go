@@ -56,7 +56,7 @@ func deepMessage(ctx context.Context, t *testing.T, s *target, begun func()) {
 	}
 	message := grpcMessage(deep, false)
 	repeat(ctx, func() {
-		if c, err := dialHTTP2(ctx, s.GRPC, false); err == nil {
+		if c, err := s.dialHTTP2(ctx, overGRPC, false); err == nil {
 			c.flood(ctx, begun, func() error { return c.call(c.voteHeaders(s), message) })
 		}
 	})
@@ -111,7 +111,7 @@ func compressedMessage(ctx context.Context, t *testing.T, s *target, begun func(
 	}
 	bomb := grpcMessage(zipped(make([]byte, 10<<20)), true)
 	repeat(ctx, func() {
-		c, err := dialHTTP2(ctx, s.GRPC, false)
+		c, err := s.dialHTTP2(ctx, overGRPC, false)
 		if err != nil {
 			return
 		}

@@ -61,6 +61,8 @@ func (w *windows) receive(frame http2.Frame) {
 		} else if isLatest {
 			w.stream += int(f.Increment)
 		}
+	case *http2.DataFrame:
+		w.isAnswered = w.isAnswered || isLatest && f.StreamEnded()
 	case *http2.HeadersFrame:
 		w.isAnswered = w.isAnswered || isLatest && f.StreamEnded()
 	case *http2.RSTStreamFrame:

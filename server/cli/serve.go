@@ -34,6 +34,7 @@ type serve struct {
 	HTTPAddr            listenAddr    `name:"http-addr" help:"Listen address for REST." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
 	GRPCAddr            listenAddr    `name:"grpc-addr" help:"Listen address for gRPC, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
 	AdminAddr           listenAddr    `name:"admin-addr" help:"Listen address for /healthz, /readyz, /metrics and /debug/pprof." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
+	HTTPH2C             bool          `name:"http-h2c" help:"Serve REST also over HTTP/2 without TLS (h2c), for a proxy that needs it." env:"MODERATO_HTTP_H2C"`
 	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxWait             time.Duration `help:"Maximum time that a request waits for a channel or a connection. A request that would wait longer is rejected immediately." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
 	StreamsPerUser      positive      `name:"max-streams-per-user" help:"Maximum number of open event streams per user and client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
@@ -110,6 +111,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		AdminAddr:           string(c.AdminAddr),
 		HTTPTLS:             c.http(),
 		GRPCTLS:             c.grpc(),
+		HTTPH2C:             c.HTTPH2C,
 		RateLimit:           int(c.RateLimit),
 		MaxWait:             c.MaxWait,
 		Streams:             watch.StreamLimits{PerUser: int(c.StreamsPerUser), PerToken: int(c.StreamsPerToken)},

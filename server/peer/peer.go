@@ -35,16 +35,6 @@ func Address(r *http.Request) string {
 	return network(ip)
 }
 
-// OfConnection returns the address of the other end of a connection. An IPv6 address is
-// shortened as by [Address].
-func OfConnection(c net.Conn) string {
-	text := c.RemoteAddr().String()
-	if at, err := netip.ParseAddrPort(text); err == nil {
-		return network(at.Addr())
-	}
-	return text
-}
-
 // network returns an IPv4 address, or the network of an IPv6 address that one customer usually
 // has.
 func network(ip netip.Addr) string {
