@@ -114,15 +114,15 @@ fmt: ## Format the code and the .proto files.
 	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
-gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, what docs/ has of them, and the tables of server/textmatch.
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, what docs/ has of them, and the table of server/textmatch.
 	rm -rf gen
 	$(TOOL) buf generate
 	go build -C tools -o ../bin/generate-ent ./generate-ent
 	bin/generate-ent
 	$(TOOL) buf build proto -o bin/contract.binpb
 	go run ./docs/generate -image bin/contract.binpb
-	go run ./server/textmatch/generate > bin/textmatch-tables.go
-	mv bin/textmatch-tables.go server/textmatch/tables.go
+	go run ./server/textmatch/generate > bin/lookalikes.txt
+	mv bin/lookalikes.txt server/textmatch/lookalikes.txt
 
 .PHONY: gen-clients
 gen-clients: ## Generate the operations and types of clients/typescript and clients/python from docs/openapi.
@@ -131,7 +131,7 @@ gen-clients: ## Generate the operations and types of clients/typescript and clie
 	npm run --silent --prefix clients/typescript generate
 	python3 clients/python/generate.py
 
-GENERATED := gen ent server/textmatch/tables.go docs/contract.md docs/errors.md docs/event-types.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
+GENERATED := gen ent server/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
 gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }

@@ -102,9 +102,6 @@ func lookAlikeImages(class []rune) []rune {
 	return images
 }
 
-// lastReplaced is the last character that may have a replacement.
-const lastReplaced = rune(len(pageOf)<<pageBits - 1)
-
 // contains reports whether a class, whose ranges are in order, has a character.
 func contains(class []rune, r rune) bool {
 	n, found := slices.BinarySearch(class, r)

@@ -224,16 +224,6 @@ func needsMark(folded []byte) bool {
 	return unicode.IsLetter(base) && !unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) || unicode.Is(unicode.Mc, base)
 }
 
-// replacement returns the text with which a look-alike beyond ASCII is replaced. It returns
-// "" for other characters.
-func replacement(r rune) string {
-	page := int(r >> pageBits)
-	if page >= len(pageOf) {
-		return ""
-	}
-	return replacements[pages[pageOf[page]][r&(1<<pageBits-1)]]
-}
-
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
