@@ -85,9 +85,6 @@ func appendMessage(b []byte, m protoreflect.Message, p *plan) []byte {
 	case formValue:
 		return appendAny(b, m, p)
 	}
-	if v, ok := p.structOf(m); ok {
-		return appendStruct(b, v, p)
-	}
 	return appendFields(b, m, p)
 }
 

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -261,5 +262,29 @@ func TestAppendString(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Unset values are written as protoreflect reads them: an unset message, an empty
+// element, and bytes that are set but empty.
+func TestMarshalUnsetFields(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		m    proto.Message
+		want string
+	}{
+		{"an element", &moderatov1.ListModeratorsResponse{Moderators: []*moderatov1.UserSummary{nil}},
+			`{"moderators":[{"id":"","displayName":"","slug":"","avatarUrl":""}],"pagination":null}`},
+		{"a field", &moderatov1.ListFollowersResponse{}, `{"rows":[],"pagination":null}`},
+		{"a timestamp", &moderatov1.GetLiveStatsResponse{},
+			`{"startedAt":null,"isLive":false,"newFollowerCount":0,"newSubscriberCount":0,"viewerCount":0}`},
+		{"the time in a timestamp", &moderatov1.GetLiveStatsResponse{IsLive: true, StartedAt: &timestamppb.Timestamp{}},
+			`{"startedAt":"1970-01-01T00:00:00.000Z","isLive":true,"newFollowerCount":0,"newSubscriberCount":0,"viewerCount":0}`},
+		{"the message", (*moderatov1.Pagination)(nil), `{"cursor":""}`},
+		{"the bytes", wrapperspb.Bytes(nil), `{"value":""}`},
+	} {
+		if got := string(jsonapi.Marshal(c.m)); got != c.want {
+			t.Errorf("%s: got  %s\nwant %s", c.name, got, c.want)
+		}
 	}
 }

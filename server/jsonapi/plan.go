@@ -18,7 +18,6 @@ type plan struct {
 	fields []field           // in the order of declaration
 	byName map[string]*field // by JSON name, with the inlined fields
 	names  int               // number of entries in byName
-	direct *direct           // nil if messages are read through protoreflect
 	oneofs int               // number of oneofs, synthetic ones included
 }
 
@@ -139,7 +138,6 @@ func build(desc protoreflect.MessageDescriptor, built map[protoreflect.MessageDe
 	}
 	p.names = len(p.fields)
 	p.addInlined()
-	p.direct = directOf(p)
 	return p
 }
 
