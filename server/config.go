@@ -32,9 +32,6 @@ type Config struct {
 	DBLayer store.Layer
 	// HTTPLayer is a layer around the handler of the REST address; nil means none.
 	HTTPLayer func(http.Handler) http.Handler
-	// DisableSharing commits each change in a transaction of its own, instead of letting
-	// queued changes share one.
-	DisableSharing bool
 	// HTTPAddr, GRPCAddr and AdminAddr are the addresses to listen on, as host:port.
 	HTTPAddr, GRPCAddr, AdminAddr string
 	// HTTPTLS and GRPCTLS are the files with which REST and gRPC serve TLS; zero means

@@ -118,7 +118,7 @@ func openStore(ctx context.Context, config Config, tracer *tracing.Tracer) (*sto
 		}
 	}
 	s, err := store.OpenWith(ctx, config.DB, store.Options{
-		Layer: config.DBLayer, DisableSharing: config.DisableSharing, Tracer: tracer, Log: config.Log,
+		Layer: config.DBLayer, Tracer: tracer, Log: config.Log,
 	})
 	if err != nil {
 		return nil, err

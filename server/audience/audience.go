@@ -11,7 +11,6 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/subscription"
-	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -31,14 +30,8 @@ func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent
 	return f, err
 }
 
-// RemoveFollow removes an existing follow and subtracts it from the counters.
-func RemoveFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
-	c.CountFollowers(countsOf(c.LiveStartedAt, f, -1))
-	return deleteFollow(ctx, c.Tx, f)
-}
-
-// ForgetFollow is RemoveFollow for a user who is being erased. It needs no change.Change,
-// because no event is emitted.
+// ForgetFollow removes the follow of a user who is being erased and subtracts it from the
+// counters. It needs no change.Change, because no event is emitted.
 func ForgetFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
 	if err := deleteFollow(ctx, tx, f); err != nil || c == nil {
 		return err

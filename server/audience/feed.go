@@ -34,22 +34,11 @@ func (s *Service) Follow(ctx context.Context, req *platformv1.FollowRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	var f *ent.Follow
+	r := &followRequest{userID: userID, wanted: req}
 	respond := idempotency.Response(ctx, func() *platformv1.FollowResponse {
-		return &platformv1.FollowResponse{Follow: followRecord(f)}
+		return &platformv1.FollowResponse{Follow: followRecord(r.follow)}
 	})
-	var existing joinedFollow
-	err = change.ApplyToOne(ctx, s.Store, channelID, users.Key{ID: userID}, existing.read(channelID), func(ctx context.Context, c *change.Change, user *ent.User) error {
-		if f = existing.of(channelID, userID); f != nil {
-			return nil
-		}
-		f = &ent.Follow{
-			ChannelID: channelID, UserID: userID,
-			FollowedAt: feed.InChange(c).OrNow(req.GetFollowedAt()), IsNotificationEnabled: req.GetIsNotificationEnabled(),
-		}
-		return (&deferredFollow{follow: f, user: user}).begin(c)
-	})
-	if err != nil {
+	if err := follows.Do(ctx, s.Store, channelID, r); err != nil {
 		return nil, err
 	}
 	return respond(), nil
@@ -81,15 +70,10 @@ func (s *Service) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest)
 	if err != nil {
 		return nil, err
 	}
-	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
-		f, err := FindFollow(ctx, c.Tx, channelID, userID)
-		if err != nil || f == nil {
-			return err
-		}
-		EmitUnfollow(c, user, f)
-		return RemoveFollow(ctx, c, f)
-	})
-	return &platformv1.UnfollowResponse{}, err
+	if err := follows.Do(ctx, s.Store, channelID, &followRequest{userID: userID}); err != nil {
+		return nil, err
+	}
+	return &platformv1.UnfollowResponse{}, nil
 }
 
 // SetFollowNotifications sets whether a follower wants notifications.

@@ -49,14 +49,14 @@ func (n *NewFollow) Compare(other *NewFollow) int { return n.key().compare(other
 
 func (n *NewFollow) key() pair { return pair{n.ChannelID, n.userID} }
 
-// followChange is the effect of a run of follows on a channel's counters.
-type followChange struct {
+// counterChange is the effect of a run of follows on a channel's counters.
+type counterChange struct {
 	liveStartedAt           *instant.Instant
 	followers, newFollowers int
 }
 
 // isNew reports whether a follow at this instant counts for the live stream.
-func (c *followChange) isNew(followedAt instant.Instant) bool {
+func (c *counterChange) isNew(followedAt instant.Instant) bool {
 	return c.liveStartedAt != nil && followedAt >= *c.liveStartedAt
 }
 
@@ -144,11 +144,11 @@ func knownIDs(ctx context.Context, q store.Queryer, query string, all []uid.ID) 
 }
 
 // lockForFollows locks the channels of follows.
-func lockForFollows(ctx context.Context, tx feed.Tx, wanted []*NewFollow) (map[uid.ID]*followChange, error) {
+func lockForFollows(ctx context.Context, tx feed.Tx, wanted []*NewFollow) (map[uid.ID]*counterChange, error) {
 	locked, err := change.Lock(ctx, tx.Store, tx.Tx, distinct(wanted, (*NewFollow).channel)...)
-	changes := make(map[uid.ID]*followChange, len(locked))
+	changes := make(map[uid.ID]*counterChange, len(locked))
 	for id, row := range locked {
-		changes[id] = &followChange{liveStartedAt: row.LiveStartedAt}
+		changes[id] = &counterChange{liveStartedAt: row.LiveStartedAt}
 	}
 	return changes, err
 }
@@ -188,7 +188,7 @@ func lastOfEach(wanted []*NewFollow) []NewFollow {
 
 // storeFollows stores follows with distinct keys, which are sorted by key, and adds
 // their effect on the counters to changes.
-func storeFollows(ctx context.Context, tx feed.Tx, some []NewFollow, changes map[uid.ID]*followChange) error {
+func storeFollows(ctx context.Context, tx feed.Tx, some []NewFollow, changes map[uid.ID]*counterChange) error {
 	there, err := findFollows(ctx, tx, some)
 	if err != nil {
 		return err
@@ -289,7 +289,7 @@ func insertFollows(ctx context.Context, tx feed.Tx, some []NewFollow) error {
 
 // countFollows updates the counters of channels, with one statement for channels that
 // change by the same amounts.
-func countFollows(ctx context.Context, tx feed.Tx, changes map[uid.ID]*followChange) error {
+func countFollows(ctx context.Context, tx feed.Tx, changes map[uid.ID]*counterChange) error {
 	type move struct{ followers, newFollowers int }
 	alike := map[move][]uid.ID{}
 	for id, c := range changes {

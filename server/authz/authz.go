@@ -210,7 +210,11 @@ func markService(ctx context.Context) {
 // user, an app to which the user granted the method's scope, and an internal backend
 // that acts for no user.
 func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
-	return authorizeSelf(ctx, s, s.Read.Grant, userID)
+	markChecked(ctx, self)
+	if IsSelf(ctx, userID) {
+		return nil
+	}
+	return s.Classify(checkGrant(ctx, s.Read.Grant, userID))
 }
 
 // IsSelf reports whether AuthorizeSelf needs no grant, because the caller acts as the user
@@ -220,25 +224,32 @@ func IsSelf(ctx context.Context, userID uid.ID) bool {
 	return caller.Kind == authn.Service && !caller.ActsAsUser() || caller.ActsAsUser() && caller.UserID == userID
 }
 
-// AuthorizeSelfInChange is AuthorizeSelf in the transaction of a change in a user's name.
-func AuthorizeSelfInChange(ctx context.Context, s *store.Store, tx *ent.Tx, userID uid.ID) error {
-	return authorizeSelf(ctx, s, tx.Grant, userID)
+// NeedsGrant reports whether the current call is about a user's own data and AuthorizeSelf
+// needs a grant of the user.
+func NeedsGrant(ctx context.Context, userID uid.ID) bool {
+	return fromContext(ctx).Relation == self && !IsSelf(ctx, userID)
 }
 
-func authorizeSelf(ctx context.Context, s *store.Store, grants *ent.GrantClient, userID uid.ID) error {
-	caller, rule := authn.FromContext(ctx), fromContext(ctx)
-	markChecked(ctx, self)
-	switch {
-	case IsSelf(ctx, userID):
+// CheckGrant is AuthorizeSelf in the transaction of a change in a user's name, for a call that
+// is about the user's own data. It allows any other call.
+func CheckGrant(ctx context.Context, grants *ent.GrantClient, userID uid.ID) error {
+	if !NeedsGrant(ctx, userID) {
 		return nil
-	case caller.ActsAsUser():
+	}
+	return checkGrant(ctx, grants, userID)
+}
+
+// checkGrant checks whether a caller who is not the user may act in the user's name.
+func checkGrant(ctx context.Context, grants *ent.GrantClient, userID uid.ID) error {
+	caller, rule := authn.FromContext(ctx), fromContext(ctx)
+	if caller.ActsAsUser() {
 		return apierr.New(moderatov1.Reason_REASON_NOT_SELF)
 	}
 	row, err := grants.Query().Where(grant.ClientID(caller.ClientID), grant.UserID(userID)).Only(ctx)
 	if ent.IsNotFound(err) || (err == nil && !hasScope(row.Scopes, rule.Scope)) {
 		return missing(moderatov1.Reason_REASON_GRANT_MISSING, rule.Scope)
 	}
-	return s.Classify(err)
+	return err
 }
 
 // AuthorizeChannel checks whether the caller may read the data of the authorized

@@ -1,6 +1,10 @@
 // Package change makes the changes of channels. A change locks its channel, authorizes the
 // caller, and writes its events in the same transaction, in the channel's own sequence.
-// The changes of a channel first queue in the server.
+// The changes of a channel first queue in the server: see changequeue.
+//
+// Apply makes a change in a transaction of its own. An Operation makes the frequent changes:
+// those that wait for the channel at the same time are made together, by one function over a
+// list of requests.
 package change
 
 import (
@@ -8,10 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
@@ -30,6 +36,10 @@ import (
 // Change is a change of one channel, in its transaction, with the channel locked. The
 // changes of a channel are serialized: the later one sees all of the earlier one.
 type Change struct {
+	author
+	// Locked holds columns of the channel's row, as of the lock.
+	Locked
+
 	// Tx is the transaction.
 	Tx *ent.Tx
 	// Store is the store of the transaction.
@@ -38,22 +48,35 @@ type Change struct {
 	ChannelID uid.ID
 	// Now is the time of the change, by the database's clock.
 	Now instant.Instant
+
+	exists       bool
+	followers    int64
+	newFollowers int64
+	hasActivity  bool // activityNumber has changed
+	events       []event
+	undeclared   error // the events that the contract does not declare
+}
+
+// author is who makes a change, and in which call.
+type author struct {
 	// ActorID is the user who makes the change; zero when there is none.
 	ActorID uid.ID
 	// ClientID is the client through which the user makes the change; empty when there
 	// is none.
 	ClientID string
-	// Pending holds what the transaction writes at its end.
-	Pending
 
-	isAlone     bool // the change shares its transaction with none
-	isToOne     bool // ApplyToOne makes the change
-	turn        *changequeue.Turn
-	room        int // the number of changes that can still join the transaction
 	operationID uid.ID
 	requestID   string
 	traceparent string
-	undeclared  error // the events that the contract does not declare
+}
+
+// newAuthor returns the author of a new operation of the current request.
+func newAuthor(ctx context.Context, s *store.Store, caller *authn.Caller) author {
+	a := author{operationID: uid.New(), requestID: requestid.FromContext(ctx), traceparent: s.Tracer().Kept(ctx)}
+	if caller != nil {
+		a.ActorID, a.ClientID = caller.UserID, caller.ClientID
+	}
+	return a
 }
 
 // Apply makes a change on behalf of the caller of the present request. The caller must
@@ -61,78 +84,56 @@ type Change struct {
 // returns an error, the change is rolled back. body may run more than once, and only its
 // last run takes effect.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID}, subject{}, withoutUser(body))
+	return authorized(ctx, s, channelID, s.ChangeQueues.Acquire, body)
 }
 
-// ApplyAlone is Apply for a change that shares its transaction with no other: a change of
-// many rows, for whose commit the others would wait, or a change of what Locked holds.
-func ApplyAlone(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID, isAlone: true}, subject{}, withoutUser(body))
+// ApplyLong is Apply for a change of many rows, which lets the changes of moderators pass:
+// see changequeue.
+func ApplyLong(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
+	return authorized(ctx, s, channelID, s.ChangeQueues.AcquireLong, body)
 }
 
 // ApplyTo is Apply for a change about a user. It passes the user to body, and returns
 // USER_NOT_FOUND if the user is unknown.
 func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *ent.User) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID}, subject{key: about}, withUser(body))
-}
-
-// ApplyToOne is ApplyTo for a change that may read and write nothing but its events, the rows
-// of the one user, and what more reads in the statement that authorizes the change. So what
-// earlier changes of the transaction deferred may wait until the end, unless it concerns the
-// user or the caller. An earlier change may read more while this one waits for its turn, together
-// with that of others, so the arguments of more may depend on the channel only.
-func ApplyToOne(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, more users.More, body func(context.Context, *Change, *ent.User) error) error {
-	return authorized(ctx, s, Change{ChannelID: channelID, isToOne: true}, subject{key: about, more: more}, withUser(body))
-}
-
-func withoutUser(body func(context.Context, *Change) error) func(context.Context, *Change, *users.Joined) error {
-	return func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) }
-}
-
-func withUser(body func(context.Context, *Change, *ent.User) error) func(context.Context, *Change, *users.Joined) error {
-	return func(ctx context.Context, c *Change, found *users.Joined) error {
-		u, err := found.User()
+	return Apply(ctx, s, channelID, func(ctx context.Context, c *Change) error {
+		user, err := users.Find(ctx, c.Tx.User, about)
 		if err != nil {
 			return err
 		}
-		return body(ctx, c, u)
-	}
+		return body(ctx, c, user)
+	})
 }
 
-// subject is the user whom a change is about.
-type subject struct {
-	key  users.Key
-	more users.More
+// ApplyUnattended makes a change that no caller requested, such as the expiration of a
+// mute. It does nothing if the channel no longer exists.
+func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
+	return apply(ctx, s, channelID, newAuthor(ctx, s, nil), s.ChangeQueues.AcquireLong, func(ctx context.Context, c *Change) error {
+		var err error
+		if c.Now, err = s.Clock.Now(ctx, c.Tx); err != nil || !c.exists {
+			return err
+		}
+		return body(ctx, c)
+	})
 }
 
-func authorized(ctx context.Context, s *store.Store, start Change, about subject, body func(context.Context, *Change, *users.Joined) error) error {
-	caller := authn.FromContext(ctx)
-	start.ActorID, start.ClientID = caller.UserID, caller.ClientID
-	ctx, err := prioritized(ctx, s, start.ChannelID)
+// acquire waits for the turn of a change.
+type acquire = func(context.Context, uid.ID) (*changequeue.Turn, error)
+
+func authorized(ctx context.Context, s *store.Store, channelID uid.ID, wait acquire, body func(context.Context, *Change) error) error {
+	ctx, err := prioritized(ctx, s, channelID)
 	if err != nil {
 		return err
 	}
-	facts := authz.NewFacts(ctx, start.ChannelID, about.key, about.more)
-	if start.isToOne && !store.HasHook(ctx) { // the facts could be old when a Hook has waited
-		ctx = announce(ctx, facts)
-	}
-	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
-		if !c.isToOne || c.hasDeferred(about.key) || c.hasDeferred(users.Key{ID: c.ActorID}) {
-			if err := flush(ctx, c); err != nil {
-				return err
-			}
-			clear(c.prefetched)
-		}
-		if err := c.read(ctx, facts); err != nil {
+	return apply(ctx, s, channelID, newAuthor(ctx, s, authn.FromContext(ctx)), wait, func(ctx context.Context, c *Change) error {
+		refusals, err := c.authorize(ctx, authz.ClaimOf(ctx))
+		switch {
+		case err != nil:
 			return err
+		case refusals[0] != nil:
+			return refusals[0]
 		}
-		if c.Now, err = facts.Authorize(ctx); err != nil {
-			return err
-		}
-		if !c.exists {
-			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
-		}
-		return body(ctx, c, &facts.User)
+		return body(ctx, c)
 	})
 }
 
@@ -150,72 +151,83 @@ func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context
 	return ctx, nil
 }
 
-// ApplyUnattended makes a change that no caller requested, such as the expiration of a
-// mute. It does nothing if the channel no longer exists.
-func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return apply(ctx, s, Change{ChannelID: channelID, isAlone: true}, func(ctx context.Context, c *Change) error {
-		var err error
-		if c.Now, err = s.Clock.Now(ctx, c.Tx); err != nil || !c.exists {
-			return err
-		}
-		return body(ctx, c)
-	})
-}
-
-func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
-	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
-	start.traceparent = s.Tracer().Kept(ctx)
-	acquire, write := s.ChangeQueues.AcquireOrJoin, s.WriteShared
-	switch {
-	case start.isAlone:
-		acquire, write = s.ChangeQueues.AcquireLong, s.WriteAlone
-	case start.isToOne:
-		write = s.WriteAmongChannels
-	}
-	turn, err := acquire(ctx, start.ChannelID)
+func apply(ctx context.Context, s *store.Store, channelID uid.ID, by author, wait acquire, body func(context.Context, *Change) error) error {
+	turn, err := wait(ctx, channelID)
 	if err != nil {
-		return fmt.Errorf("change channel %s: wait for a turn: %w", start.ChannelID, err)
+		return fmt.Errorf("change channel %s: wait for a turn: %w", channelID, err)
 	}
+	defer turn.End()
 	before := int64(math.MaxInt64) // the channel's last event before any attempt of this change
-	err = write(ctx, turn, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
-		c := start
-		c.Tx = tx
-		c.turn, c.room = turn, attempt.Common.Room()
-		if err := c.lock(ctx, attempt); err != nil {
+	var c *Change
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
+		if c, err = begin(ctx, s, tx, channelID); err != nil {
 			return err
 		}
-		c.store, c.channelID = s, c.ChannelID
+		c.author = by
 		before = min(before, c.sequence)
 		if attempt.Unknown {
-			// An earlier attempt held the lock that this attempt holds now. If that
-			// attempt committed, its events are visible by now.
-			if err := c.checkCommitted(ctx, before); err != nil {
+			if err := c.checkCommitted(ctx, before, by.operationID); err != nil {
 				return err
 			}
 		}
-		if err := body(ctx, &c); err != nil {
+		if err := body(ctx, c); err != nil {
 			return err
 		}
-		attempt.Common.Leave(c.ChannelID, &c.Pending)
-		return c.undeclared
+		if err := c.finish(ctx); err != nil {
+			return err
+		}
+		turn.Release()
+		return nil
 	})
+	c.announce()
 	if err != nil {
-		return fmt.Errorf("change channel %s: %w", start.ChannelID, err)
+		return fmt.Errorf("change channel %s: %w", channelID, err)
 	}
 	return nil
 }
 
-// checkCommitted returns store.ErrCommitted if events of this operation exist. They can
+// announce tells the sequencer of events that were written, if the change has any: a change
+// that failed may have been committed. It must be called after the transaction.
+func (c *Change) announce() {
+	if c != nil && len(c.events) > 0 {
+		c.Store.Written.Raise()
+	}
+}
+
+// begin locks a channel, and returns a change of it.
+func begin(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (*Change, error) {
+	found, err := Lock(ctx, s, tx, channelID)
+	c := &Change{Tx: tx, Store: s, ChannelID: channelID}
+	if row := found[channelID]; row != nil {
+		c.Locked, c.exists = *row, true
+	}
+	return c, err
+}
+
+// checkCommitted returns store.ErrCommitted if events of an operation exist. An earlier attempt
+// held the lock that this one holds now, so its events are visible if it committed. They can
 // only follow the events that the channel had before the first attempt. An operation
 // that emits no events may run again: it must only set values, or change nothing.
-func (c *Change) checkCommitted(ctx context.Context, before int64) error {
+func (c *Change) checkCommitted(ctx context.Context, before int64, operationID uid.ID) error {
 	var count int
 	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND sequence > ? AND operation_id = ?",
-		[]any{c.ChannelID, before, c.operationID}, &count)
+		[]any{c.ChannelID, before, operationID}, &count)
 	if err == nil && count > 0 {
 		return store.ErrCommitted
 	}
 	return err
+}
+
+// authorize sets the time of the change, and returns the error of each caller who may not
+// make it.
+func (c *Change) authorize(ctx context.Context, claims ...authz.Claim) (refusals []error, err error) {
+	c.Now, refusals, err = authz.Authorize(ctx, c.Store, c.Tx, c.ChannelID, claims...)
+	for i, refusal := range refusals {
+		if refusal == nil && !c.exists {
+			refusals[i] = apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		}
+	}
+	return refusals, err
 }
 
 // Emit adds an event to the change. target is the user whom the event affects; zero for
@@ -249,7 +261,7 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 // if it is empty. The log shows it. Listeners do not receive it.
 func (c *Change) KeepEvidence(evidence string) { c.KeepEvidenceOf(c.LastSequence(), evidence) }
 
-// KeepEvidenceOf is KeepEvidence for the event of the transaction with a sequence.
+// KeepEvidenceOf is KeepEvidence for the event of the change with a sequence.
 func (c *Change) KeepEvidenceOf(sequence int64, evidence string) {
 	if i := len(c.events) - 1 - int(c.sequence-sequence); evidence != "" {
 		c.events[i].evidence = &evidence
@@ -263,4 +275,60 @@ func (c *Change) ByNobody(body func()) {
 	c.ActorID, c.ClientID = uid.ID{}, ""
 	body()
 	c.ActorID, c.ClientID = actor, client
+}
+
+// CountFollowers adds to the counters of the channel's followers, and of those who followed
+// during the live stream.
+func (c *Change) CountFollowers(all, duringStream int64) {
+	c.followers += all
+	c.newFollowers += duringStream
+}
+
+// LastSequence returns the sequence of the channel's last event, including those that the
+// change will write.
+func (c *Change) LastSequence() int64 { return c.sequence }
+
+// NextActivity returns the next number in the channel's list of activities.
+func (c *Change) NextActivity() int64 {
+	c.activityNumber++
+	c.hasActivity = true
+	return c.activityNumber
+}
+
+// eventsPerStatement is how many events one statement writes. The driver of SQLite takes
+// time that grows with the square of the number of parameters.
+const eventsPerStatement = 50
+
+// finish writes the events and the channel's row. Until then, a read of the row returns its
+// old values.
+func (c *Change) finish(ctx context.Context) error {
+	if c.undeclared != nil {
+		return c.undeclared
+	}
+	for some := range slices.Chunk(c.events, eventsPerStatement) {
+		if err := insertEvents(ctx, c.Tx, some); err != nil {
+			return fmt.Errorf("write events: %w", err)
+		}
+	}
+	if err := c.writeRow(ctx); err != nil {
+		return fmt.Errorf("write the row of the channel: %w", err)
+	}
+	return nil
+}
+
+func (c *Change) writeRow(ctx context.Context) error {
+	if len(c.events) == 0 && !c.hasActivity && c.followers == 0 && c.newFollowers == 0 {
+		return nil
+	}
+	row := c.Tx.Channel.Update().Where(channel.ID(c.ChannelID)).SetEventSequence(c.sequence) // UpdateOne would read the row again
+	if c.hasActivity {
+		row.SetActivityNumber(c.activityNumber)
+	}
+	if c.followers != 0 {
+		row.AddFollowerCount(c.followers)
+	}
+	if c.newFollowers != 0 {
+		row.AddNewFollowerCount(c.newFollowers)
+	}
+	return row.Exec(ctx)
 }

@@ -30,16 +30,12 @@ type Locked struct {
 // deadlock. Every change of a channel's row, or of rows that its counters count, locks
 // the row first.
 func Lock(ctx context.Context, s *store.Store, tx *ent.Tx, ids ...uid.ID) (map[uid.ID]*Locked, error) {
-	return lock(ctx, s.Dialect, tx, s.ForUpdate(), ids...)
-}
-
-func lock(ctx context.Context, d *store.Dialect, tx *ent.Tx, end string, ids ...uid.ID) (map[uid.ID]*Locked, error) {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
 	found := make(map[uid.ID]*Locked, len(ids))
 	for some := range slices.Chunk(slices.Compact(ids), locksPerStatement) {
-		err := store.QueryEach(ctx, tx, "SELECT id, event_sequence, activity_number, live_started_at FROM channels"+d.ByPrimaryKey("channels")+" WHERE id IN ("+
-			store.Placeholders(len(some))+") ORDER BY id"+end, store.Args(some),
+		err := store.QueryEach(ctx, tx, "SELECT id, event_sequence, activity_number, live_started_at FROM channels"+s.ByPrimaryKey("channels")+" WHERE id IN ("+
+			store.Placeholders(len(some))+") ORDER BY id"+s.ForUpdate(), store.Args(some),
 			func(scan func(...any) error) error {
 				var id uid.ID
 				var row Locked

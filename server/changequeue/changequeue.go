@@ -2,7 +2,7 @@
 // grants the lock of the channel's row in the order of the requests, or in no defined
 // order, so a ban during a raid would queue behind the raid's follows. Changes therefore
 // queue here first, where moderation has priority, and request the lock one at a time. The
-// holder of a turn can pass its open transaction on with the turn.
+// holder of a turn can take over the work of others who wait, and do it together with its own.
 //
 // A batch of 1,000 bans holds the channel a hundred times as long as a ban. So the long
 // changes of a channel queue for their turns among themselves first, and use at most half
@@ -37,6 +37,7 @@ type Queues struct {
 
 	waiting  prometheus.Gauge
 	rejected prometheus.Counter
+	joined   prometheus.Counter
 }
 
 // queue holds the gates of a channel, each with one slot.
@@ -61,11 +62,17 @@ func New() *Queues {
 			Name: "moderato_changes_rejected_total",
 			Help: "Channel changes rejected because they would have waited too long.",
 		}),
+		joined: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "moderato_changes_joined_total",
+			Help: "Channel changes and chat posts made in the transaction of an earlier one.",
+		}),
 	}
 }
 
 // Register registers the metrics.
-func (qs *Queues) Register(r prometheus.Registerer) { r.MustRegister(qs.waiting, qs.rejected) }
+func (qs *Queues) Register(r prometheus.Registerer) {
+	r.MustRegister(qs.waiting, qs.rejected, qs.joined)
+}
 
 // Check returns the error with which Acquire would immediately reject a request; nil if it
 // would not reject the request.
@@ -79,9 +86,8 @@ func (qs *Queues) Check(ctx context.Context, channelID uid.ID) error {
 	return qs.count(q.gate.Check(ctx))
 }
 
-// Turn is the right to change a channel. Its holder must Release or Pass it. The holder
-// should do so before it commits, so that the next change can already request the lock. A nil
-// Turn is the right to change no channel; its methods do nothing.
+// Turn is the right to change a channel. Its holder must End it, and should Release it before
+// it commits, so that the next change can already request the lock.
 type Turn struct {
 	queues    *Queues
 	channelID uid.ID
@@ -97,77 +103,59 @@ type Turn struct {
 
 // Acquire waits until the caller may change the channel.
 func (qs *Queues) Acquire(ctx context.Context, channelID uid.ID) (*Turn, error) {
-	return qs.acquire(ctx, channelID, false, (*fair.Gate).Acquire)
+	return qs.acquire(ctx, channelID, false, nil)
 }
 
-// AcquireOrJoin is Acquire for a caller that can use what the holder before it passes on
-// with its turn. Then it succeeds even if ctx has ended.
-func (qs *Queues) AcquireOrJoin(ctx context.Context, channelID uid.ID) (*Turn, error) {
-	return qs.acquire(ctx, channelID, false, (*fair.Gate).AcquireOrJoin)
+// AcquireOrJoin is Acquire for work that the holder of a turn may take over: see Turn.Take.
+// Then it returns nil.
+func (qs *Queues) AcquireOrJoin(ctx context.Context, channelID uid.ID, work any) (*Turn, error) {
+	return qs.acquire(ctx, channelID, false, work)
 }
 
-// AcquireLong is Acquire for a long change. The caller must End the turn.
+// AcquireLong is Acquire for a long change.
 func (qs *Queues) AcquireLong(ctx context.Context, channelID uid.ID) (*Turn, error) {
-	return qs.acquire(ctx, channelID, true, (*fair.Gate).Acquire)
+	return qs.acquire(ctx, channelID, true, nil)
 }
 
-func (qs *Queues) acquire(ctx context.Context, channelID uid.ID, isLong bool, of func(*fair.Gate, context.Context) (fair.Slot, error)) (*Turn, error) {
+func (qs *Queues) acquire(ctx context.Context, channelID uid.ID, isLong bool, work any) (*Turn, error) {
 	t := &Turn{queues: qs, channelID: channelID, isLong: isLong, isUrgent: !isLong && fair.FromContext(ctx).Priority == fair.High}
 	qs.enter(t)
 	qs.waiting.Inc()
-	err := t.wait(ctx, of)
+	err := t.wait(ctx, work)
 	qs.waiting.Dec()
 	if err != nil {
 		t.endLong()
 		return nil, qs.count(err)
 	}
+	if !t.slot.IsHeld() {
+		t.leave()
+		return nil, nil //nolint:nilnil // the work was taken over
+	}
 	t.since = time.Now()
 	return t, nil
 }
 
-func (t *Turn) wait(ctx context.Context, of func(*fair.Gate, context.Context) (fair.Slot, error)) (err error) {
+func (t *Turn) wait(ctx context.Context, work any) (err error) {
 	if t.isLong {
 		if t.long, err = t.queue.long.Acquire(ctx); err != nil {
 			return err
 		}
 	}
-	t.slot, err = of(t.queue.gate, ctx)
+	t.slot, err = t.queue.gate.AcquireOrJoin(ctx, work)
 	return err
 }
 
-// Passed returns what the holder before passed on with the turn; nil if it released the
-// turn.
-func (t *Turn) Passed() any {
-	if t == nil {
-		return nil
-	}
-	return t.slot.Passed()
+// Take removes up to n waiting changes from the queue and returns their work: see
+// fair.Slot.Take.
+func (t *Turn) Take(n int, accepts func(work any) bool) []any {
+	taken := t.slot.Take(n, accepts)
+	t.queues.joined.Add(float64(len(taken)))
+	return taken
 }
 
-// Next returns the values that up to n of the next changes announce: see fair.Slot.Next. The
-// changes of moderators come first, followed by the others unless least is fair.High. None of
-// these changes has its turn before this turn ends.
-func (t *Turn) Next(n int, least fair.Priority) []any {
-	if t == nil {
-		return nil
-	}
-	return t.slot.Next(n, least)
-}
-
-// Pass passes the turn with a value to the next change of the channel, and reports whether
-// it did. It does not if no change waits, if the next one did not use AcquireOrJoin, or if
-// its priority is lower than least.
-func (t *Turn) Pass(value any, least fair.Priority) bool {
-	if t == nil || t.queue == nil || !t.slot.Pass(value, least) {
-		return false
-	}
-	t.leave()
-	return true
-}
-
-// Release ends the turn. Further calls have no effect.
+// Release lets the next change have its turn. Further calls have no effect.
 func (t *Turn) Release() {
-	if t == nil || t.queue == nil {
+	if t.queue == nil {
 		return
 	}
 	t.slot.Release()
@@ -176,36 +164,22 @@ func (t *Turn) Release() {
 	}
 }
 
-// End ends a long turn after the commit. The next long change has its turn then, or, if
-// moderators wait with short changes, after as long again as this one took. End also
-// releases the turn.
+// End releases the turn after the commit. The next long change has its turn then, or, if
+// moderators wait with short changes, after as long again as this one took.
 func (t *Turn) End() {
 	t.Release()
-	if t == nil || t.queue == nil {
-		return
-	}
-	if !t.queues.hasUrgent(t.queue) {
+	switch {
+	case t.queue == nil:
+	case t.queues.hasUrgent(t.queue):
+		time.AfterFunc(time.Since(t.since), t.endLong)
+	default:
 		t.endLong()
-		return
 	}
-	time.AfterFunc(time.Since(t.since), t.endLong)
 }
 
 func (t *Turn) endLong() {
 	t.long.Release()
 	t.leave()
-}
-
-// Renew waits for a new turn if this one has ended.
-func (t *Turn) Renew(ctx context.Context) error {
-	if t == nil || t.queue != nil {
-		return nil
-	}
-	renewed, err := t.queues.Acquire(ctx, t.channelID)
-	if err == nil {
-		*t = *renewed
-	}
-	return err
 }
 
 // leave leaves the queue, which is deleted when it is empty.

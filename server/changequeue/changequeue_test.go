@@ -224,7 +224,13 @@ func TestMetricReportsQueueLength(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return families[1].GetMetric()[0].GetGauge().GetValue()
+			for _, f := range families {
+				if f.GetName() == "moderato_changes_waiting" {
+					return f.GetMetric()[0].GetGauge().GetValue()
+				}
+			}
+			t.Fatal("there is no metric of waiting changes")
+			return 0
 		}
 		s.enqueue("third", fair.Normal)
 		s.enqueue("fourth", fair.High)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -50,25 +49,15 @@ func raisedArgs(by Sanction, now instant.Instant) []any {
 	return []any{by, by, by, until, by, now, until.Add(lastLook)}
 }
 
-// Clear deletes every message that some chatters posted until now, as part of a sanction.
-// Restore undoes it for RestorableFor. The transaction must hold the locks of the channels.
-func Clear(ctx context.Context, tx *ent.Tx, d *store.Dialect, chatters []Chatter, by Sanction, now instant.Instant) error {
+// Clear deletes every message that some users posted in a channel until now, as part of a
+// sanction. Restore undoes it for RestorableFor. The transaction must hold the channel's lock.
+func Clear(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, chatters []uid.ID, by Sanction, now instant.Instant) error {
 	until := now.Add(RestorableFor)
-	values := []any{stride, now, until.Add(lastLook), until, by}
-	var rows string
-	var args []any
-	if channels := byChannel(chatters); len(channels) == 1 {
-		rows = "SELECT ?, id, ?, ?, ?, 0, ?, 0, ? FROM users" + d.ByPrimaryKey("users") + " WHERE " + users.Exists + " AND id IN (" + store.Placeholders(len(chatters)) + ")"
-		args = slices.Concat([]any{channels[0].id}, values, store.Args(channels[0].users))
-	} else {
-		rows = "VALUES " + strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, 0, ?, 0, ?), ", len(chatters)), ", ")
-		for _, x := range chatters {
-			args = slices.Concat(args, []any{x.ChannelID, x.UserID}, values)
-		}
-	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO message_generations
 		(channel_id, user_id, generation, raised_at, purge_at, restorable, restorable_until, restorable_raised_at, restorable_by_mute)
-		`+rows+d.Upsert("channel_id, user_id")+raised, append(args, raisedArgs(by, now)...)...)
+		SELECT ?, id, ?, ?, ?, 0, ?, 0, ? FROM users`+d.ByPrimaryKey("users")+` WHERE `+users.Exists+` AND id IN (`+store.Placeholders(len(chatters))+`)`+
+		d.Upsert("channel_id, user_id")+raised,
+		slices.Concat([]any{channelID, stride, now, until.Add(lastLook), until, by}, store.Args(chatters), raisedArgs(by, now))...)
 	if err != nil {
 		return fmt.Errorf("clear messages: %w", err)
 	}

@@ -10,7 +10,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
@@ -131,80 +130,6 @@ type Message struct {
 	ID, ChannelID, UserID uid.ID
 	Text                  string
 	SentAt                instant.Instant
-}
-
-// ErrIDTaken is returned for a message id that belongs to another sender or channel.
-var ErrIDTaken = errors.New("the message id belongs to another message")
-
-// Admission decides in the transaction of a message whether its caller may post it.
-type Admission struct {
-	// In returns an error if the caller may not.
-	In func(context.Context, *ent.Tx) error
-	// From returns the part after SELECT and the values of an INSERT, with its arguments. It
-	// selects one row if In would return no error. From is nil if more than that decides.
-	From func(context.Context) (from string, args []any)
-}
-
-// Post stores a message of a sender whose standing was just read, and reports whether it
-// is new. No lock is needed between the read and Post: if the sender was banned or muted
-// since, or the chat was cleared, the message has an old generation and is never shown. If
-// the sender's message with this id already exists in the channel, Post leaves it
-// unchanged. In the transaction, Post assigns the message that exists then to stored.
-func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admission Admission) (isNew bool, err error) {
-	*stored = m
-	query, args := insertOnce(ctx, st, m, admission)
-	rows, err := s.WriteAtOnce(ctx, query, args, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
-		*stored, isNew, err = postIn(ctx, s, tx, st, m, attempt, admission)
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("post message: %w", err)
-	}
-	return isNew || rows == 1, nil
-}
-
-// insertOnce returns the statement that stores a new message if the caller may post it;
-// empty if one statement cannot decide that.
-func insertOnce(ctx context.Context, st *Standing, m Message, admission Admission) (query string, args []any) {
-	if admission.From == nil {
-		return "", nil
-	}
-	from, fromArgs := admission.From(ctx)
-	return "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? " + from,
-		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, fromArgs...)
-}
-
-// postIn is Post in a transaction.
-func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Message, attempt store.Attempt, admission Admission) (stored Message, isNew bool, err error) {
-	if attempt.Unknown {
-		// The caller's right may have ended since the attempt that stored the message.
-		switch earlier, err := tx.Message.Get(ctx, m.ID); {
-		case err == nil && earlier.ChannelID == m.ChannelID && earlier.UserID == m.UserID && earlier.SentAt == m.SentAt:
-			return m, true, nil
-		case err != nil && !ent.IsNotFound(err):
-			return m, false, err
-		}
-	}
-	if err := admission.In(ctx, tx); err != nil {
-		return m, false, err
-	}
-	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-		SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
-		Exec(ctx)
-	if !s.IsDuplicate(err) {
-		return m, err == nil, err
-	}
-	earlier, err := tx.Message.Get(ctx, m.ID)
-	if err != nil {
-		return m, false, err
-	}
-	if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
-		return m, false, ErrIDTaken
-	}
-	// It may be this very message, if the earlier attempt was still under way.
-	isNew = attempt.Unknown && earlier.SentAt == m.SentAt
-	m.Text, m.SentAt = earlier.Text, earlier.SentAt
-	return m, isNew, nil
 }
 
 // Import stores a message from elsewhere as it was sent. A message from before the latest

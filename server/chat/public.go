@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 
-	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
@@ -53,17 +52,7 @@ func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMes
 			Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
 		}
 	})
-	admission := Admission{In: func(ctx context.Context, tx *ent.Tx) error {
-		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
-			return err
-		}
-		return authz.AuthorizeSelfInChange(ctx, s.Store, tx, m.UserID)
-	}}
-	if authz.IsSelf(ctx, m.UserID) {
-		admission.From = func(ctx context.Context) (string, []any) { return authz.ReauthenticateIn(ctx, s.Store) }
-	}
-	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, admission)
-	if err != nil {
+	if err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored); err != nil {
 		return nil, err
 	}
 	return respond(), nil

@@ -254,7 +254,7 @@ func TestClearChatHidesMessagesBeingPosted(t *testing.T) {
 		}
 		clearChat(t, s, s.As(t, servertest.Owner))
 		m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Raider, Text: "late", SentAt: standing.Now}
-		if _, err := chat.Post(context.Background(), s.Store, standing, m, new(chat.Message), chat.Admission{In: anyone}); err != nil {
+		if _, err := chat.Post(asBackend(t, s.Store), s.Store, standing, m, new(chat.Message)); err != nil {
 			t.Fatal(err)
 		}
 		visible, err := chat.Visible(context.Background(), s.Store, []uid.ID{m.ID})

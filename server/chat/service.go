@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/live"
@@ -31,9 +29,8 @@ type Service struct {
 // Guard refuses messages for what they say.
 type Guard interface {
 	// Refuse returns an error if the sender, whose standing was just read, may not post a
-	// message. It may ban the sender, in a transaction in which it asks for the admission of
-	// the caller.
-	Refuse(ctx context.Context, st *Standing, m Message, admission Admission) error
+	// message. It may ban the sender, in a transaction in which it calls Admit.
+	Refuse(ctx context.Context, st *Standing, m Message) error
 }
 
 // PostMessage stores a message of a user who is allowed to post.
@@ -52,11 +49,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	respond := idempotency.Response(ctx, func() *platformv1.PostMessageResponse {
 		return &platformv1.PostMessageResponse{Message: messageProto(stored)}
 	})
-	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, Admission{
-		From: func(ctx context.Context) (string, []any) { return authz.ReauthenticateIn(ctx, s.Store) },
-		In:   func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) },
-	})
-	if err != nil {
+	if err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored); err != nil {
 		return nil, err
 	}
 	return respond(), nil
@@ -64,7 +57,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 
 // postLive stores a message of a user who is allowed to post, and passes it on to the
 // listeners of the channel if it is new. See Post.
-func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message, admission Admission) error {
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message) error {
 	st, err := ReadSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
@@ -73,7 +66,7 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m 
 		err = refuseSilenced(st)
 	}
 	if err == nil && guard != nil {
-		err = guard.Refuse(ctx, st, m, admission)
+		err = guard.Refuse(ctx, st, m)
 	}
 	if err != nil {
 		return err
@@ -82,7 +75,7 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m 
 		m.ID = uid.New()
 	}
 	m.SentAt = st.Now
-	isNew, err := Post(ctx, s, st, m, stored, admission)
+	isNew, err := Post(ctx, s, st, m, stored)
 	if errors.Is(err, ErrIDTaken) {
 		return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
 	}

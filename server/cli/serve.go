@@ -47,7 +47,6 @@ type serve struct {
 	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
 	NATSSubject         string        `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
 	DrainDelay          time.Duration `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
-	DisableSharing      bool          `name:"disable-shared-transactions" help:"Commit each change in a transaction of its own, instead of letting queued changes share one." env:"MODERATO_DISABLE_SHARED_TRANSACTIONS"`
 	WebhookAllowPrivate bool          `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
 	LoginURL            loginURL      `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. Nobody can sign in when not given." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
 	LogLevel            string        `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
@@ -105,7 +104,6 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	}
 	srv, err := server.New(ctx, server.Config{
 		DB:                  store.URL(c.DB),
-		DisableSharing:      c.DisableSharing,
 		HTTPAddr:            string(c.HTTPAddr),
 		GRPCAddr:            string(c.GRPCAddr),
 		AdminAddr:           string(c.AdminAddr),

@@ -77,59 +77,41 @@ func NewGate(slots int) *Gate {
 type Slot struct {
 	gate   *Gate
 	start  time.Time
-	passed any
+	served int // how many requests its holder serves: its own, and those it took
 }
 
 // IsHeld reports whether the slot is held.
 func (s *Slot) IsHeld() bool { return s.gate != nil }
 
-// Passed returns the value with which an earlier holder passed the slot on; nil if the
-// slot was free or was released.
-func (s *Slot) Passed() any { return s.passed }
-
-// Pass passes the slot with a value to the request that is served next, and reports
-// whether it did. It does not if no request waits, if the next one did not use
-// AcquireOrJoin, or if its priority is lower than least. The slot is then still held.
-func (s *Slot) Pass(value any, least Priority) bool {
-	if s.gate == nil || !s.gate.pass(time.Since(s.start), value, least) {
-		return false
-	}
-	s.gate = nil
-	return true
-}
-
-// Next returns the Announced values of up to n waiting requests to which the holder could pass
-// the slot. The requests with high priority come first, in the order in which they will be
-// served, followed by the normal ones unless least is High. No waiting request is served
-// before the holder releases the slot or passes it on.
-func (s *Slot) Next(n int, least Priority) []any {
+// Take removes up to n waiting requests from the queue and returns their work, which the
+// holder then does together with its own. It takes them in the order in which they would be
+// served, and ends at the first one whose work accepts refuses or that did not use
+// AcquireOrJoin.
+func (s *Slot) Take(n int, accepts func(work any) bool) []any {
 	if s.gate == nil {
 		return nil
 	}
 	s.gate.mu.Lock()
 	defer s.gate.mu.Unlock()
-	if least == High && s.gate.waiting[Normal].length > 0 {
-		n = min(n, highInARow-s.gate.high) // a normal request is served after these
-	}
-	var announced []any
-	for p := High; p >= least; p-- {
-		for _, w := range s.gate.waiting[p].upTo(n) {
-			if !w.joins {
-				return announced
-			}
-			n--
-			if w.announced != nil {
-				announced = append(announced, w.announced)
-			}
+	var taken []any
+	for len(taken) < n {
+		w := s.gate.waiting[s.gate.choose()].first()
+		if w == nil || w.work == nil || !accepts(w.work) {
+			break
 		}
+		s.gate.take()
+		w.isTaken = true
+		close(w.granted)
+		taken = append(taken, w.work)
 	}
-	return announced
+	s.served += len(taken)
+	return taken
 }
 
 // Release returns the slot to its gate. Further calls have no effect.
 func (s *Slot) Release() {
 	if s.gate != nil {
-		s.gate.put(time.Since(s.start))
+		s.gate.put(time.Since(s.start) / time.Duration(s.served))
 		s.gate = nil
 	}
 }
@@ -138,14 +120,15 @@ func (s *Slot) Release() {
 // with a MaxWait is rejected without waiting if its expected wait is too long or too many
 // requests of its owner wait, and after it has waited for MaxWait. The error is an
 // *OverloadedError or that of ctx.
-func (g *Gate) Acquire(ctx context.Context) (Slot, error) { return g.acquire(ctx, false) }
+func (g *Gate) Acquire(ctx context.Context) (Slot, error) { return g.acquire(ctx, nil) }
 
-// AcquireOrJoin is Acquire for a request that can use what an earlier holder passes on
-// with the slot: see Slot.Pass. Then it succeeds even if ctx has ended, because the caller
-// is responsible for what was passed.
-func (g *Gate) AcquireOrJoin(ctx context.Context) (Slot, error) { return g.acquire(ctx, true) }
+// AcquireOrJoin is Acquire for work that the holder of a slot may take over: see Slot.Take.
+// Then it returns a Slot that holds nothing, also if ctx has ended meanwhile.
+func (g *Gate) AcquireOrJoin(ctx context.Context, work any) (Slot, error) {
+	return g.acquire(ctx, work)
+}
 
-func (g *Gate) acquire(ctx context.Context, joins bool) (Slot, error) {
+func (g *Gate) acquire(ctx context.Context, work any) (Slot, error) {
 	g.mu.Lock()
 	if g.used < g.slots {
 		g.used++
@@ -158,12 +141,12 @@ func (g *Gate) acquire(ctx context.Context, joins bool) (Slot, error) {
 		return Slot{}, err
 	}
 	w := g.waiting[r.Priority].add(r.Owner)
-	w.joins, w.announced = joins, r.Announced
+	w.work = work
 	g.mu.Unlock()
 	return g.wait(ctx, w, r)
 }
 
-func (g *Gate) slot() Slot { return Slot{gate: g, start: time.Now()} }
+func (g *Gate) slot() Slot { return Slot{gate: g, start: time.Now(), served: 1} }
 
 func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 	var late <-chan time.Time
@@ -175,7 +158,10 @@ func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 	var err error
 	select {
 	case <-w.granted:
-		return Slot{gate: g, start: time.Now(), passed: w.passed}, nil
+		if w.isTaken {
+			return Slot{}, nil
+		}
+		return g.slot(), nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late:
@@ -183,37 +169,22 @@ func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.waiting[r.Priority].remove(w) { // the slot was granted meanwhile
-		if w.passed != nil {
-			return Slot{gate: g, start: time.Now(), passed: w.passed}, nil
-		}
-		g.next()
+	if g.waiting[r.Priority].remove(w) {
+		return Slot{}, err
 	}
+	if w.isTaken {
+		return Slot{}, nil
+	}
+	g.next() // the slot was granted meanwhile
 	return Slot{}, err
 }
 
-// put takes back a slot that was held for a time.
+// put takes back a slot. held is how long it was held for each request that it served.
 func (g *Gate) put(held time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sample(held)
 	g.next()
-}
-
-// pass passes a slot that was held for a time to the next waiting request, with a value. It
-// reports whether it did.
-func (g *Gate) pass(held time.Duration, value any, least Priority) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p := g.choose()
-	w := g.waiting[p].first()
-	if w == nil || !w.joins || p < least {
-		return false
-	}
-	g.sample(held)
-	w.passed = value
-	g.next()
-	return true
 }
 
 func (g *Gate) sample(held time.Duration) {
@@ -223,17 +194,22 @@ func (g *Gate) sample(held time.Duration) {
 
 // next grants a slot to the next waiting request, or frees it.
 func (g *Gate) next() {
+	if w := g.take(); w != nil {
+		close(w.granted)
+		return
+	}
+	g.used--
+}
+
+// take removes and returns the next waiting request; nil if there is none.
+func (g *Gate) take() *waiter {
 	p := g.choose()
 	if p == High && g.waiting[Normal].length > 0 {
 		g.high++
 	} else {
 		g.high = 0
 	}
-	if w := g.waiting[p].take(); w != nil {
-		close(w.granted)
-		return
-	}
-	g.used--
+	return g.waiting[p].take()
 }
 
 // choose returns the priority of the next request to serve.

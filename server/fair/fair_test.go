@@ -17,7 +17,8 @@ type scene struct {
 	gate  *fair.Gate
 	slots []fair.Slot // the held slots, in the order of acquisition
 	order []string    // the owners of the slots
-	joins bool        // whether requests use AcquireOrJoin
+	work  any         // of the requests; nil if they have none that a holder can take
+	taken []string    // the owners of the requests whose work was taken
 }
 
 func inBubble(t *testing.T, slots int, test func(*scene)) {
@@ -28,15 +29,19 @@ func inBubble(t *testing.T, slots int, test func(*scene)) {
 // ask requests a slot, and returns once the request waits or has the slot.
 func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) <-chan error {
 	ended := make(chan error, 1)
-	acquire := s.gate.Acquire
-	if s.joins {
-		acquire = s.gate.AcquireOrJoin
+	work := s.work
+	if work != nil {
+		work = owner
 	}
 	go func() {
-		slot, err := acquire(as(ctx, owner, p, maxWait))
-		if err == nil {
+		slot, err := s.gate.AcquireOrJoin(as(ctx, owner, p, maxWait), work)
+		switch {
+		case err != nil:
+		case slot.IsHeld():
 			s.order = append(s.order, owner)
 			s.slots = append(s.slots, slot)
+		default:
+			s.taken = append(s.taken, owner)
 		}
 		ended <- err
 	}()
@@ -44,9 +49,9 @@ func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait 
 	return ended
 }
 
-// as returns the context of a request of an owner, which announces the name of the owner.
+// as returns the context of a request of an owner.
 func as(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) context.Context {
-	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait, Announced: owner})
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait})
 }
 
 func (s *scene) askAll(p fair.Priority, owners ...string) {
@@ -100,43 +105,102 @@ func TestOwnersAreServedRoundRobin(t *testing.T) {
 	})
 }
 
-func TestNextReturnsOrderOfService(t *testing.T) {
-	isOf := func(announced any, owner string) bool { return announced == owner }
-	for n := range 30 {
+func anyWork(any) bool { return true }
+
+func TestTakeFollowsOrderOfService(t *testing.T) {
+	for n := range 24 {
 		inBubble(t, 1, func(s *scene) {
-			s.joins = true
-			s.askAll(fair.High, "first", "a", "a", "a", "b", "c", "b")
-			alone := s.slots[0].Next(n, fair.High)
-			s.askAll(fair.High, slices.Repeat([]string{"d"}, 20)...)
-			s.askAll(fair.Normal, "normal 1", "normal 2", "normal 1")
-			high, all := s.slots[0].Next(n, fair.High), s.slots[0].Next(n, fair.Normal)
+			s.work = true
+			queue := func() {
+				s.askAll(fair.High, "first", "a", "a", "b", "c")
+				s.askAll(fair.High, slices.Repeat([]string{"d"}, 16)...)
+				s.askAll(fair.Normal, "normal 1", "normal 2")
+			}
+			queue()
 			s.releaseAll()
-			if want := []string{"a", "b", "c", "a", "b", "a"}[:min(n, 6)]; !slices.EqualFunc(alone, want, isOf) {
-				t.Errorf("the next %d are %v, want %v", n, alone, want)
+			served := s.order[1:]
+			s.order = nil
+			queue()
+			taken := s.slots[0].Take(n, anyWork)
+			synctest.Wait()
+			if want := served[:min(n, len(served))]; !slices.EqualFunc(taken, want, func(work any, owner string) bool { return work == owner }) {
+				t.Errorf("the next %d are %v, want %v", n, taken, want)
 			}
-			if want := s.order[1 : 1+min(n, 16)]; !slices.EqualFunc(high, want, isOf) { // then a normal one has its turn
-				t.Errorf("the next %d with high priority are %v, want %v", n, high, want)
+			slices.Sort(s.taken)
+			if want := slices.Sorted(slices.Values(served[:len(taken)])); !slices.Equal(s.taken, want) {
+				t.Errorf("told %v that their work was taken, want %v", s.taken, want)
 			}
-			if len(all) != n || n == 29 && all[26] != any("normal 1") {
-				t.Errorf("the next %d are %v, want those with high priority and then the normal ones", n, all)
+			s.releaseAll()
+			if !slices.Equal(s.order[1:], served[len(taken):]) || !s.gate.IsIdle() {
+				t.Errorf("got slots for %v, want %v", s.order[1:], served[len(taken):])
 			}
 		})
 	}
 }
 
-// TestNextEndsAtRequestThatCannotJoin lets a request wait to which the slot cannot be passed.
-// Next does not return the requests after it.
-func TestNextEndsAtRequestThatCannotJoin(t *testing.T) {
+// TestTakeEndsAtOtherWork lets requests wait whose work is of another kind, or cannot be taken.
+// Take does not return the requests after them.
+func TestTakeEndsAtOtherWork(t *testing.T) {
+	for _, takable := range []bool{true, false} {
+		inBubble(t, 1, func(s *scene) {
+			s.work = true
+			s.askAll(fair.High, "first", "a")
+			if !takable {
+				s.work = nil
+			}
+			s.askAll(fair.High, "b")
+			s.work = true
+			s.askAll(fair.High, "c")
+			s.askAll(fair.Normal, "normal")
+			taken := s.slots[0].Take(10, func(work any) bool { return work != "b" })
+			if !slices.Equal(taken, []any{"a"}) {
+				t.Errorf("took %v, want a", taken)
+			}
+			s.releaseAll()
+			s.want("first", "b", "c", "normal")
+		})
+	}
+}
+
+// TestTakenRequestDoesNotWait has the work of a request taken at the moment when its context
+// ends. It is told that its work was taken, because somebody does it.
+func TestTakenRequestDoesNotWait(t *testing.T) {
+	for range 100 { // the order of the two is random
+		inBubble(t, 1, func(s *scene) {
+			s.work = true
+			s.askAll(fair.Normal, "first")
+			ctx, cancel := context.WithCancel(s.Context())
+			ended := s.ask(ctx, "a", fair.Normal, 0)
+			cancel()
+			taken := s.slots[0].Take(1, anyWork)
+			synctest.Wait()
+			if err := <-ended; (err == nil) != (len(taken) == 1) {
+				t.Errorf("got %v after %v were taken", err, taken)
+			}
+			s.releaseAll()
+			if !s.gate.IsIdle() {
+				t.Error("the gate is not idle in the end")
+			}
+		})
+	}
+}
+
+// TestTakenWorkCounts has each holder take the work of nine others, and hold its slot for a
+// second. A request behind 50 others then waits for five seconds.
+func TestTakenWorkCounts(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
-		s.joins = true
-		s.askAll(fair.High, "first", "a")
-		s.joins = false
-		s.askAll(fair.High, "b")
-		s.joins = true
-		s.askAll(fair.High, "c")
-		s.askAll(fair.Normal, "normal")
-		if got := s.slots[0].Next(10, fair.Normal); !slices.Equal(got, []any{"a"}) {
-			t.Errorf("the next ones are %v, want a", got)
+		s.work = true
+		for range 50 {
+			s.askAll(fair.Normal, slices.Repeat([]string{"a"}, 10)...)
+			s.slots[0].Take(9, anyWork)
+			s.release(time.Second)
+		}
+		s.askAll(fair.Normal, slices.Repeat([]string{"a"}, 50)...)
+		if err := s.gate.Check(as(s.Context(), "a", fair.Normal, 8*time.Second)); err != nil {
+			t.Errorf("got %v, want that the request may wait", err)
+		}
+		if err := s.gate.Check(as(s.Context(), "a", fair.Normal, 4*time.Second)); err == nil {
+			t.Error("a request may wait for 4 s behind 50 others that take 100 ms each")
 		}
 		s.releaseAll()
 	})
@@ -284,79 +348,6 @@ func TestUnclaimedSlotGoesToNextRequest(t *testing.T) {
 			s.askAll(fair.Normal, "next")
 			s.want("next")
 			s.releaseAll()
-		})
-	}
-}
-
-func TestSlotIsPassedToRequestThatJoins(t *testing.T) {
-	inBubble(t, 1, func(s *scene) {
-		first, err := s.gate.Acquire(s.Context())
-		if err != nil || first.Passed() != nil {
-			t.Fatalf("got a slot with %v (%v), want a free one", first.Passed(), err)
-		}
-		if first.Pass("nobody waits", fair.Normal) {
-			t.Error("the slot was passed to nobody")
-		}
-		joined := make(chan fair.Slot, 1)
-		go func() {
-			slot, err := s.gate.AcquireOrJoin(s.Context())
-			if err != nil {
-				t.Error(err)
-			}
-			joined <- slot
-		}()
-		synctest.Wait()
-		s.ask(s.Context(), "does not join", fair.Normal, 0)
-		if first.Pass("a baton", fair.High) {
-			t.Error("the slot was passed to a request of lower priority")
-		}
-		if !first.Pass("a baton", fair.Normal) {
-			t.Fatal("the slot was not passed")
-		}
-		first.Release() // has no effect
-		synctest.Wait()
-		s.want()
-		second := <-joined
-		if second.Passed() != "a baton" {
-			t.Errorf("got %v with the slot", second.Passed())
-		}
-		if second.Pass("another", fair.Normal) {
-			t.Error("the slot was passed to a request that does not join")
-		}
-		second.Release()
-		synctest.Wait()
-		s.want("does not join")
-	})
-}
-
-// TestPassedSlotIsNotLost ends the context of a waiting request at the moment when a slot is
-// passed to it.
-func TestPassedSlotIsNotLost(t *testing.T) {
-	for range 200 {
-		inBubble(t, 1, func(s *scene) {
-			first, _ := s.gate.Acquire(s.Context())
-			ctx, cancel := context.WithCancel(s.Context())
-			joined := make(chan fair.Slot, 1)
-			go func() {
-				if slot, err := s.gate.AcquireOrJoin(ctx); err == nil {
-					joined <- slot
-				}
-				close(joined)
-			}()
-			synctest.Wait()
-			cancel()
-			if !first.Pass("a baton", fair.Normal) {
-				first.Release()
-				return
-			}
-			if second := <-joined; second.Passed() != "a baton" {
-				t.Error("what was passed is lost")
-			} else {
-				second.Release()
-			}
-			if !s.gate.IsIdle() {
-				t.Error("the gate is not idle in the end")
-			}
 		})
 	}
 }

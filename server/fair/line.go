@@ -5,12 +5,10 @@ import "container/list"
 // waiter is a waiting request.
 type waiter struct {
 	owner   Owner
-	granted chan struct{} // closed when the request has a slot
+	granted chan struct{} // closed when the request has a slot or was taken
 	at      *list.Element // in the queue of its owner
-	joins   bool          // the request uses AcquireOrJoin
-
-	announced any // see Request.Announced
-	passed    any // what the earlier holder of the slot passed on
+	work    any           // what the holder of a slot may take over; nil for nothing
+	isTaken bool          // the holder of a slot has taken over the work
 }
 
 // line holds the waiting requests of one priority: a queue for each owner, and the
@@ -48,26 +46,6 @@ func (l *line) first() *waiter {
 		return nil
 	}
 	return e.Value.(*queue).requests.Front().Value.(*waiter)
-}
-
-// upTo returns up to n requests, in the order in which they will be served.
-func (l *line) upTo(n int) []*waiter {
-	var fronts []*list.Element // of the owners' queues
-	for e := l.owners.Front(); e != nil && len(fronts) < n; e = e.Next() {
-		fronts = append(fronts, e.Value.(*queue).requests.Front())
-	}
-	var all []*waiter
-	for len(fronts) > 0 && len(all) < n {
-		later := fronts[:0]
-		for _, e := range fronts[:min(len(fronts), n-len(all))] {
-			all = append(all, e.Value.(*waiter))
-			if e = e.Next(); e != nil {
-				later = append(later, e)
-			}
-		}
-		fronts = later
-	}
-	return all
 }
 
 // take removes and returns the next request; nil if there is none. The owner of the

@@ -22,9 +22,6 @@ type Request struct {
 	// MaxWait is the longest time that the request may wait; 0 means until its context
 	// ends.
 	MaxWait time.Duration
-	// Announced is a value that the holder of the slot can get with Slot.Next while this
-	// request waits, to prepare something for it. It is nil if there is nothing to prepare.
-	Announced any
 }
 
 // ContextKey is the context key of the *Request.

@@ -108,7 +108,7 @@ func Result[M proto.Message](ctx context.Context, result *M) {
 
 // HasKey reports whether the call has an idempotency key, so that its transactions store a
 // response.
-func HasKey(ctx context.Context) bool { return store.HasHook(ctx) }
+func HasKey(ctx context.Context) bool { return store.HookOf(ctx) != nil }
 
 // WithoutKey returns a context whose transactions store no response. It is for a change of
 // another caller, and for a dry run, which changes nothing.

@@ -35,7 +35,7 @@ func (s *Service) StartStream(ctx context.Context, req *platformv1.StartStreamRe
 	respond := idempotency.Response(ctx, func() *platformv1.StartStreamResponse {
 		return &platformv1.StartStreamResponse{Stream: streamRecord(stored)}
 	})
-	err = change.ApplyAlone(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *change.Change) error {
+	err = change.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *change.Change) error {
 		var err error
 		stored, err = startStream(ctx, feed.InChange(c), c, req, *want)
 		return err
@@ -160,7 +160,7 @@ func (s *Service) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 	respond := idempotency.Response(ctx, func() *platformv1.UpdateStreamResponse {
 		return &platformv1.UpdateStreamResponse{Stream: streamRecord(live)}
 	})
-	err := change.ApplyAlone(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		tx := feed.InChange(c)
 		channel, err := tx.Channel.Get(ctx, channelID)
 		if err != nil {
@@ -198,7 +198,7 @@ func (s *Service) EndStream(ctx context.Context, req *platformv1.EndStreamReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := change.ApplyAlone(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		tx := feed.InChange(c)
 		channel, err := tx.Channel.Get(ctx, channelID)
 		if err != nil || !channel.IsLive {

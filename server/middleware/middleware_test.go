@@ -21,7 +21,6 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/users"
 )
 
 const (
@@ -247,12 +246,8 @@ func TestMethodWithoutRelationCheckFails(t *testing.T) {
 		run func(context.Context, *ent.Tx) error
 	}{
 		"the check of a change": {ctx, func(ctx context.Context, tx *ent.Tx) error {
-			facts := authz.NewFacts(ctx, servertest.Viewer, users.Key{}, users.More{})
-			if err := facts.Read(ctx, s.Store, tx); err != nil {
-				return err
-			}
-			_, err := facts.Authorize(ctx)
-			return err
+			_, refusals, err := authz.Authorize(ctx, s.Store, tx, servertest.Viewer, authz.ClaimOf(ctx))
+			return errors.Join(err, errors.Join(refusals...))
 		}},
 		"the token of an app": {app, func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) }},
 	} {

@@ -190,7 +190,7 @@ func exemptionsOf(row *ent.Sweep) conditions {
 
 // Refuse returns USER_BANNED, and bans the sender, if an afterglow forbids a message. It bans
 // nobody more once the batch is full.
-func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message, admission chat.Admission) error {
+func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message) error {
 	index := a.index.Load()
 	if index == nil || len(*index) == 0 {
 		return nil
@@ -220,7 +220,7 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 		if isExempt {
 			continue
 		}
-		refused, err := a.join(ctx, g, m, admission)
+		refused, err := a.join(ctx, g, m)
 		if err != nil {
 			return err
 		}
@@ -259,11 +259,11 @@ func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, of *conditio
 // join bans the sender of a message as part of the sweep's batch, and reports whether the
 // message is refused. It is not if the sender is exempt. If the batch is full, the message is
 // refused and the sender is not banned.
-func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message, admission chat.Admission) (refused bool, err error) {
+func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message) (refused bool, err error) {
 	plain := idempotency.WithoutKey(ctx) // the refused call stores no response
 	err = change.ApplyUnattended(plain, a.Store, m.ChannelID, func(ctx context.Context, c *change.Change) error {
 		refused = false
-		if err := admission.In(ctx, c.Tx); err != nil {
+		if err := chat.Admit(ctx, a.Store, c.Tx, m.UserID); err != nil {
 			return err
 		}
 		row, err := c.Tx.Sweep.Get(ctx, g.sweepID)

@@ -37,7 +37,7 @@ func TestLongMatchesTakeTurns(t *testing.T) {
 	refuse := func(channelID uid.ID, text string, st chat.Standing) error {
 		st.Now = now
 		m := chat.Message{ID: uid.New(), ChannelID: channelID, UserID: servertest.Viewer, Text: text}
-		return a.Refuse(asOwner(t.Context(), "bot", time.Nanosecond), &st, m, chat.Admission{})
+		return a.Refuse(asOwner(t.Context(), "bot", time.Nanosecond), &st, m)
 	}
 	release, err := turns.Hold(t.Context())
 	if err != nil {

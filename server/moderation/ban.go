@@ -2,12 +2,9 @@ package moderation
 
 import (
 	"context"
-	"errors"
 
-	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
@@ -25,28 +22,45 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	var result *moderatov1.BanUserResponse
-	idempotency.Result(ctx, &result)
-	var existing joinedBan
-	err := change.ApplyToOne(ctx, s.Store, channelID, who, existing.read(channelID), func(ctx context.Context, c *change.Change, user *ent.User) error {
-		if err := refuseChannel(channelID, user.ID); err != nil {
-			return err
-		}
-		b, err := banOnce(ctx, c, user, &existing, wish)
-		if err != nil {
-			return err
-		}
-		result = &moderatov1.BanUserResponse{
-			ChannelId:             channelID.String(),
-			ModeratorId:           b.moderatorID.String(),
-			BannedUserId:          user.ID.String(),
-			BannedUserDisplayName: user.DisplayName,
-			BannedAt:              b.bannedAt.Proto(),
-			Terms:                 wish.answer(b.terms),
-		}
-		return nil
-	})
-	return result, err
+	r := &banOne{target: who, wish: wish}
+	idempotency.Result(ctx, &r.response)
+	if err := bans.Do(ctx, s.Store, channelID, r); err != nil {
+		return nil, err
+	}
+	return r.response, nil
+}
+
+// banOne is a request to ban one user.
+type banOne struct {
+	target   users.Key
+	wish     wishedTerms
+	response *moderatov1.BanUserResponse
+}
+
+func (r *banOne) targets() []users.Key { return []users.Key{r.target} }
+
+// decide bans the user, unless the user is banned already.
+func (r *banOne) decide(b *banChange) error {
+	t := b.found[r.target]
+	if t == nil {
+		return apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+	}
+	if err := refuseChannel(b.ChannelID, t.userID); err != nil {
+		return err
+	}
+	present := b.inForce(t)
+	if present == nil {
+		present = b.ban(t, r.wish.from(b.Now), byModerator)
+	}
+	r.response = &moderatov1.BanUserResponse{
+		ChannelId:             b.ChannelID.String(),
+		ModeratorId:           present.moderatorID.String(),
+		BannedUserId:          t.userID.String(),
+		BannedUserDisplayName: t.displayName,
+		BannedAt:              present.bannedAt.Proto(),
+		Terms:                 r.wish.answer(present.terms),
+	}
+	return nil
 }
 
 // ban is a row of bans, with what its events say about the user.
@@ -56,61 +70,8 @@ type ban struct {
 	userID, moderatorID uid.ID
 	bannedAt            instant.Instant
 	displayName         string
-	isModerator         bool   // the user holds the moderator role, which the ban suspends
-	evidence            string // of a new ban: see readEvidence
-}
-
-// banOnce bans a user, and returns the ban. If the user is banned already, that is the
-// existing ban.
-func banOnce(ctx context.Context, c *change.Change, user *ent.User, existing *joinedBan, wish wishedTerms) (*ban, error) {
-	if b := existing.of(user); b != nil {
-		if !b.hasLapsed(c.Now) {
-			return b, nil
-		}
-		if err := expireBans(ctx, c, []*ban{b}); err != nil {
-			return nil, err
-		}
-	}
-	b := &ban{
-		terms: wish.from(c.Now), userID: user.ID, moderatorID: c.ActorID, bannedAt: c.Now,
-		displayName: user.DisplayName, isModerator: existing.isModerator,
-	}
-	emitBan(c, b, byModerator)
-	later := &deferredBan{ban: b, user: user, sequence: c.LastSequence()}
-	emitCleared(c, b.userID)
-	c.Defer(later)
-	return b, nil
-}
-
-// joinedBan holds the ban of a user, if there is one, as the statement that authorizes a
-// change reads it.
-type joinedBan struct {
-	moderatorID, batchID *uid.ID
-	bannedAt, expiresAt  *instant.Instant
-	reason               *string
-	isModerator          bool // the user holds the moderator role
-}
-
-// read returns what the statement reads.
-func (j *joinedBan) read(channelID uid.ID) users.More {
-	return users.More{
-		Columns:    ", b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, " + authz.IsModerator("?", "u.id"),
-		ColumnArgs: []any{channelID},
-		Join:       " LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id",
-		JoinArgs:   []any{channelID},
-		Fields:     []any{&j.moderatorID, &j.bannedAt, &j.reason, &j.expiresAt, &j.batchID, &j.isModerator},
-	}
-}
-
-// of returns the ban of the user, which may have lapsed, or nil.
-func (j *joinedBan) of(user *ent.User) *ban {
-	if j.moderatorID == nil {
-		return nil
-	}
-	return &ban{
-		terms:  terms{reason: *j.reason, expiresAt: j.expiresAt, batchID: j.batchID},
-		userID: user.ID, moderatorID: *j.moderatorID, bannedAt: *j.bannedAt, displayName: user.DisplayName, isModerator: j.isModerator,
-	}
+	isModerator         bool  // the user holds the moderator role, which the ban suspends
+	sequence            int64 // of the event of a new ban
 }
 
 func emitBan(c *change.Change, b *ban, why cause) {
@@ -126,7 +87,6 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		BatchId:               b.batchIDProto(),
 		Cause:                 string(why),
 	})
-	c.KeepEvidence(b.evidence)
 }
 
 func emitCleared(c *change.Change, userID uid.ID) {
@@ -147,19 +107,23 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	notBanned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
-	var existing joinedBan
-	err := change.ApplyToOne(ctx, s.Store, channelID, who, existing.read(channelID), func(ctx context.Context, c *change.Change, user *ent.User) error {
-		b := existing.of(user)
-		if b == nil || b.hasLapsed(c.Now) {
-			return notBanned
-		}
-		emitUnban(c, c.ActorID, b, c.Now, byModerator)
-		c.Defer(&deferredBan{ban: b, user: user, isLifted: true})
-		return nil
-	})
-	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
-		err = notBanned
+	if err := bans.Do(ctx, s.Store, channelID, &liftOne{target: who}); err != nil {
+		return nil, err
 	}
-	return &moderatov1.RemoveBanResponse{}, err
+	return &moderatov1.RemoveBanResponse{}, nil
+}
+
+// liftOne is a request to lift the ban of one user.
+type liftOne struct{ target users.Key }
+
+func (r *liftOne) targets() []users.Key { return []users.Key{r.target} }
+
+// decide lifts the ban.
+func (r *liftOne) decide(b *banChange) error {
+	t := b.found[r.target]
+	if t == nil || b.inForce(t) == nil {
+		return apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
+	}
+	b.lift(t, byModerator)
+	return nil
 }

@@ -233,12 +233,12 @@ func TestBatchSurvivesLostCommit(t *testing.T) {
 			{storetest.BeforeCommit}, {storetest.AfterCommit}, {storetest.BeforeCommit, storetest.AfterCommit},
 		} {
 			before := len(d.events())
-			cutter.CutNext("change.apply", cuts...)
+			cutter.CutNext("server/change.", cuts...)
 			r := d.banAll(servertest.Owner, servertest.Raider, servertest.Viewer)
 			if r.BatchId == nil || r.GetCounts().GetBanned() != 2 || cutter.Made() != len(cuts) {
 				t.Errorf("%v: the batch is %v after %d cuts", cuts, r, cutter.Made())
 			}
-			cutter.CutNext("change.apply", cuts...)
+			cutter.CutNext("server/change.", cuts...)
 			if u := d.undo(r.GetBatchId(), true); u.GetCounts().GetUnbanned() != 2 || cutter.Made() != len(cuts) {
 				t.Errorf("%v: the undo is %v after %d cuts", cuts, u, cutter.Made())
 			}

@@ -21,15 +21,15 @@ type evidenceMessage struct {
 	SentAt    instant.Instant `json:"sentAt"` // in milliseconds
 }
 
-// readEvidence returns the latest visible messages of chatters, as the events of their bans
-// or mutes keep them; nothing for chatters without messages. It must be called before the
+// readEvidence returns the latest visible messages of users, as the events of their bans
+// or mutes keep them; nothing for users without messages. It must be called before the
 // messages are deleted.
-func readEvidence(ctx context.Context, c *change.Change, chatters ...chat.Chatter) (map[chat.Chatter]string, error) {
-	latest, err := chat.Latest(ctx, c.Tx, c.Store.Dialect, chatters, evidenceSize)
+func readEvidence(ctx context.Context, c *change.Change, ids ...uid.ID) (map[uid.ID]string, error) {
+	latest, err := chat.Latest(ctx, c.Tx, c.Store.Dialect, c.ChannelID, ids, evidenceSize)
 	if err != nil {
 		return nil, err
 	}
-	evidence := make(map[chat.Chatter]string, len(latest))
+	evidence := make(map[uid.ID]string, len(latest))
 	for from, messages := range latest {
 		kept := make([]evidenceMessage, len(messages))
 		for i, m := range messages {

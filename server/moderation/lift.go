@@ -40,12 +40,17 @@ func liftBans(ctx context.Context, c *change.Change, bans []*ban, why cause) err
 
 // expireBans removes bans that have lapsed and announces it.
 func expireBans(ctx context.Context, c *change.Change, bans []*ban) error {
-	c.ByNobody(func() { // no client, even when a new ban causes the removal
-		for _, b := range bans {
-			emitUnban(c, b.moderatorID, b, *b.expiresAt, byExpiry)
-		}
-	})
+	for _, b := range bans {
+		announceExpiry(c, b)
+	}
 	return removeBans(ctx, c, bans)
+}
+
+// announceExpiry announces the end of a ban that has lapsed.
+func announceExpiry(c *change.Change, b *ban) {
+	c.ByNobody(func() { // no client, even when a new ban causes the removal
+		emitUnban(c, b.moderatorID, b, *b.expiresAt, byExpiry)
+	})
 }
 
 func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why cause) {

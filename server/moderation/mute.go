@@ -86,8 +86,7 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 	if err != nil {
 		return err
 	}
-	muted := chat.Chatter{ChannelID: c.ChannelID, UserID: user.ID}
-	evidence, err := readEvidence(ctx, c, muted)
+	evidence, err := readEvidence(ctx, c, user.ID)
 	if err != nil {
 		return err
 	}
@@ -102,9 +101,9 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 		ExpiresAt:            t.expiresAtProto(),
 		Cause:                string(byModerator),
 	})
-	c.KeepEvidence(evidence[muted])
+	c.KeepEvidence(evidence[user.ID])
 	emitCleared(c, user.ID)
-	return chat.Clear(ctx, c.Tx, c.Store.Dialect, []chat.Chatter{muted}, chat.Mute, c.Now)
+	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, []uid.ID{user.ID}, chat.Mute, c.Now)
 }
 
 // RemoveMute ends the mute of a user in a channel.

@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestBansReadByKey checks that bans which share a transaction, a batch of bans and its undo
+// TestBansReadByKey checks that bans which are made together, a batch of bans and its undo
 // read users and channels by key. Without index hints, the databases scan small tables, such as
 // those of the test. They also scan a large table after an import, until its statistics are
 // updated: each ban would then read all users.

@@ -37,7 +37,7 @@ func (s *Service) RevertModerator(ctx context.Context, req *moderatov1.RevertMod
 	}
 	var result *moderatov1.RevertModeratorResponse
 	idempotency.Result(ctx, &result)
-	err := change.ApplyAlone(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+	err := change.ApplyLong(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		if since > c.Now {
 			return apierr.Invalid(apierr.Violation{Field: "since", Description: "must not be in the future"})
 		}

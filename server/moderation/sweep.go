@@ -147,7 +147,7 @@ func (s *Service) PreviewSweep(ctx context.Context, req *moderatov1.PreviewSweep
 	turns.end()
 	var result *moderatov1.PreviewSweepResponse
 	idempotency.Result(ctx, &result)
-	err = change.ApplyAlone(ctx, s.Store, q.channelID, func(ctx context.Context, c *change.Change) error {
+	err = change.ApplyLong(ctx, s.Store, q.channelID, func(ctx context.Context, c *change.Change) error {
 		token := rand.Text()
 		expiresAt := c.Now.Add(sweepTokenLifetime)
 		result = &moderatov1.PreviewSweepResponse{

@@ -69,7 +69,7 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 	idempotency.Result(ctx, &result)
 	// The response is stored when the sweep is complete. A repeat with the idempotency key
 	// before that continues the sweep.
-	err = change.ApplyAlone(idempotency.Recording(ctx), s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
+	err = change.ApplyLong(idempotency.Recording(ctx), s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
 	if err != nil {
 		return nil, err
 	}
@@ -148,17 +148,17 @@ func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error 
 	case r.afterglow > 0 && row.Phrase == "" && row.Pattern == "":
 		return apierr.Invalid(apierr.Violation{Field: "afterglowSeconds", Description: "needs a sweep with a phrase or pattern"})
 	}
-	b := &batch{terms: r.wish.from(c.Now)}
-	b.batchID = &r.batchID
-	update := c.Tx.Sweep.UpdateOneID(r.id).SetBatchID(*b.batchID).SetModeratorID(c.ActorID).SetClientID(c.ClientID).
-		SetReason(b.reason).SetNillableBansExpireAt(b.expiresAt).SetDueAt(c.Now.Add(continueAfter)).ClearRemoveAt()
+	of := r.wish.from(c.Now)
+	of.batchID = &r.batchID
+	update := c.Tx.Sweep.UpdateOneID(r.id).SetBatchID(*of.batchID).SetModeratorID(c.ActorID).SetClientID(c.ClientID).
+		SetReason(of.reason).SetNillableBansExpireAt(of.expiresAt).SetDueAt(c.Now.Add(continueAfter)).ClearRemoveAt()
 	if r.afterglow > 0 {
 		update.SetAfterglowUntil(c.Now.Add(r.afterglow))
 	}
 	if err := update.Exec(ctx); err != nil {
 		return err
 	}
-	return b.create(ctx, c, c.LastSequence()+1)
+	return createBatch(c, of, c.LastSequence()+1, 0).Exec(ctx)
 }
 
 // completeSweep bans the users of a recorded sweep who remain.

@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent/banbatch"
 	entsweep "github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
@@ -36,11 +37,10 @@ func continueSweep(ctx context.Context, c *change.Change, id digest.SHA256) (mor
 	}
 	update := c.Tx.Sweep.UpdateOneID(id)
 	if len(next) > 0 {
-		b, err := joinBatch(ctx, c, row, splitIDs(next[0].UserIds))
+		counts, err := joinBatch(ctx, c, row, splitIDs(next[0].UserIds))
 		if err != nil {
 			return false, err
 		}
-		counts := b.result.GetCounts()
 		update.AddBannedCount(int(counts.GetBanned())).AddAlreadyBannedCount(int(counts.GetAlreadyBanned())).
 			AddNotFoundCount(int(counts.GetUserNotFound()))
 		if err := c.Tx.SweepChunk.DeleteOneID(next[0].ID).Exec(ctx); err != nil {
@@ -56,21 +56,28 @@ func continueSweep(ctx context.Context, c *change.Change, id digest.SHA256) (mor
 }
 
 // joinBatch bans users as part of the batch of a sweep, unless they are banned already.
-func joinBatch(ctx context.Context, c *change.Change, row *ent.Sweep, ids []uid.ID) (*batch, error) {
+func joinBatch(ctx context.Context, c *change.Change, row *ent.Sweep, ids []uid.ID) (*moderatov1.BatchCounts, error) {
 	c.ActorID, c.ClientID = *row.ModeratorID, row.ClientID
-	targets := make([]users.Key, len(ids))
+	keys := make([]users.Key, len(ids))
 	for i, id := range ids {
-		targets[i] = users.Key{ID: id}
+		keys[i] = users.Key{ID: id}
 	}
 	expiresAt, err := expiryOfJoined(ctx, c, row)
 	if err != nil {
 		return nil, err
 	}
-	b, err := planBatch(ctx, c, terms{reason: row.Reason, expiresAt: expiresAt, batchID: row.BatchID}, targets)
+	b, err := readBanChange(ctx, c, keys)
 	if err != nil {
 		return nil, err
 	}
-	return b, b.extend(ctx, c)
+	counts := b.banAll(keys, terms{reason: row.Reason, expiresAt: expiresAt, batchID: row.BatchID}, false).GetCounts()
+	if counts.GetBanned() == 0 {
+		return counts, nil
+	}
+	if err := b.write(ctx); err != nil {
+		return nil, err
+	}
+	return counts, c.Tx.BanBatch.UpdateOneID(*row.BatchID).AddBannedCount(int(counts.GetBanned())).SetLastSequence(c.LastSequence()).Exec(ctx)
 }
 
 // expiryOfJoined returns when bans end that join the batch of a sweep now: they last as long

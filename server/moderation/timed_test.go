@@ -366,20 +366,20 @@ func TestTimedBanAndUnmuteSurviveLostCommit(t *testing.T) {
 		d := newDrive(t, s)
 		d.mustMute(servertest.Owner, servertest.Viewer)
 		for _, cut := range []storetest.Cut{storetest.BeforeCommit, storetest.AfterCommit} {
-			cutter.CutNext("change.apply", cut)
+			cutter.CutNext("server/change.", cut)
 			user := d.newUser()
 			if ban := d.banFor(servertest.Owner, user, 60, "spam"); ban.GetTerms().GetReason() != "spam" {
 				t.Errorf("the ban is %v", ban)
 			}
 			d.Store.Clock.Advance(time.Minute)
-			cutter.CutNext("change.apply", cut)
+			cutter.CutNext("server/change.", cut)
 			for late := time.Now().Add(10 * time.Second); cutter.Made() == 0 && time.Now().Before(late); {
 				time.Sleep(10 * time.Millisecond)
 			}
 		}
-		cutter.CutNext("change.apply", storetest.AfterCommit)
+		cutter.CutNext("server/change.", storetest.AfterCommit)
 		d.mustMute(servertest.Owner, servertest.Raider)
-		cutter.CutNext("change.apply", storetest.AfterCommit)
+		cutter.CutNext("server/change.", storetest.AfterCommit)
 		wantReason(t, d.unmute(servertest.Owner, servertest.Raider), "OK")
 		if err := newExpirer(d).ExpireBans(t.Context()); err != nil {
 			t.Fatal(err)

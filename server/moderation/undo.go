@@ -44,7 +44,7 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 	}
 	var result *moderatov1.UndoBanBatchResponse
 	idempotency.Result(ctx, &result)
-	err := change.ApplyAlone(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+	err := change.ApplyLong(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		u, err := planUndo(ctx, c, batchID)
 		if err != nil {
 			return err

@@ -24,8 +24,12 @@ func TestCommitEndsAtDeadline(t *testing.T) {
 			"alone": func(ctx context.Context, b func(context.Context, *ent.Tx, store.Attempt) error) error {
 				return s.Write(ctx, b)
 			},
-			"shared": func(ctx context.Context, b func(context.Context, *ent.Tx, store.Attempt) error) error {
-				return s.WriteShared(ctx, nil, b)
+			"for several requests": func(ctx context.Context, b func(context.Context, *ent.Tx, store.Attempt) error) error {
+				unknown, err := s.WriteOnce(ctx, b)
+				if !unknown {
+					t.Errorf("WriteOnce claims to know the outcome: %v", err)
+				}
+				return s.WriteAgain(ctx, err, unknown, b)
 			},
 		} {
 			const patience = time.Second

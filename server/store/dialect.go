@@ -73,9 +73,9 @@ func (d *Dialect) Above(keyColumn, tieColumn string, key, tie any) (condition st
 // matching rows of a table.
 func (d *Dialect) Some(table, where string, n int) string { return d.dialect.some(table, where, n) }
 
-// SharesAmongChannels reports whether WriteShared lets changes of different channels, and
-// posts, share a transaction.
-func (d *Dialect) SharesAmongChannels() bool { return d.dialect.hasOneWriter() }
+// HasOneWriter reports whether the database runs one writing transaction at a time, in this
+// process.
+func (d *Dialect) HasOneWriter() bool { return d.dialect.hasOneWriter() }
 
 // Upsert returns the clause between an INSERT and the assignments for the rows that exist
 // already. These rows have the same values in the columns, which are a unique key. A
@@ -96,15 +96,9 @@ type dialect interface {
 	// hasOneWriter reports whether the database runs one writing transaction at a time,
 	// in this process.
 	hasOneWriter() bool
-	// savepoint returns the statements that set a savepoint, replace it by a new one, and undo
-	// everything since the savepoint. The savepoint stays set after undo.
-	savepoint() (set, replace, undo string)
 	upsert(columns string) string
 	forUpdate() string
 	forUpdateNoWait() string
-	// forUpdateSkipLocked is forUpdate for a SELECT that leaves out the rows that another
-	// transaction has locked.
-	forUpdateSkipLocked() string
 	forShare() string
 	// boundIdle returns the statements at the beginning of a transaction, and after it, that
 	// the database server must abort when its client is silent for that many seconds; they

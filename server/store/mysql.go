@@ -230,17 +230,11 @@ func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000
 
 func (mysqlDialect) hasOneWriter() bool { return false }
 
-func (mysqlDialect) savepoint() (set, replace, undo string) {
-	return "SAVEPOINT shared_change", "SAVEPOINT shared_change", "ROLLBACK TO SAVEPOINT shared_change"
-}
-
 func (mysqlDialect) upsert(string) string { return " ON DUPLICATE KEY UPDATE " }
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
 func (mysqlDialect) forUpdateNoWait() string { return " FOR UPDATE NOWAIT" }
-
-func (mysqlDialect) forUpdateSkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
 
 func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
 	return fmt.Sprintf("SET SESSION wait_timeout = %d", seconds), "SET SESSION wait_timeout = DEFAULT"

@@ -136,10 +136,6 @@ func (sqliteDialect) nowSQL() string {
 
 func (sqliteDialect) hasOneWriter() bool { return true }
 
-func (sqliteDialect) savepoint() (set, replace, undo string) {
-	return "SAVEPOINT change", "RELEASE change; SAVEPOINT change", "ROLLBACK TO change"
-}
-
 func (sqliteDialect) upsert(columns string) string {
 	return " ON CONFLICT (" + columns + ") DO UPDATE SET "
 }
@@ -147,8 +143,6 @@ func (sqliteDialect) upsert(columns string) string {
 func (sqliteDialect) forUpdate() string { return "" }
 
 func (sqliteDialect) forUpdateNoWait() string { return "" }
-
-func (sqliteDialect) forUpdateSkipLocked() string { return "" }
 
 func (sqliteDialect) boundIdle(int) (begin, end string) { return "", "" }
 

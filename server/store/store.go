@@ -51,29 +51,22 @@ type Store struct {
 	// ChangeQueues queues changes of a channel before they request the channel's lock.
 	ChangeQueues *changequeue.Queues
 
-	// writers bounds the transactions that run at the same time, and amongChannels those of
-	// them that changes of different channels share. On an embedded database they are one.
-	writers       *fair.Gate
-	amongChannels *fair.Gate
-	reader        prepared.Reader
-	write         *ent.Client
-	readDB        *sql.DB
-	writeDB       *sql.DB
-	cluster       *cluster.Connector // nil for a single server or an embedded database
-	maxShares     int                // see defaultMaxShares
-	maxSharedTime time.Duration      // see defaultMaxSharedTime
-	tracer        *tracing.Tracer
-	retries       *prometheus.CounterVec
-	full          prometheus.Counter
-	joined        prometheus.Counter
+	// writers bounds the transactions that run at the same time.
+	writers *fair.Gate
+	reader  prepared.Reader
+	write   *ent.Client
+	readDB  *sql.DB
+	writeDB *sql.DB
+	cluster *cluster.Connector // nil for a single server or an embedded database
+	tracer  *tracing.Tracer
+	retries *prometheus.CounterVec
+	full    prometheus.Counter
 }
 
 // Options configures a Store.
 type Options struct {
 	// Layer is a layer between the Store and the database driver; nil means none.
 	Layer Layer
-	// DisableSharing commits each change in a transaction of its own.
-	DisableSharing bool
 	// Tracer records statements; nil records none.
 	Tracer *tracing.Tracer
 	// Log is the logger of failovers in a database cluster; nil means none.
@@ -131,9 +124,6 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
-	if o.DisableSharing {
-		s.maxShares = 1
-	}
 	if err := s.firstPing(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open %s: %w", url, err)
@@ -154,12 +144,11 @@ func (s *Store) firstPing(ctx context.Context) error {
 
 func newStore(d dialect, read, write *sql.DB, tracer *tracing.Tracer) *Store {
 	client := func(db *sql.DB) *ent.Client {
-		return ent.NewClient(ent.Driver(countingDriver{entsql.OpenDB(d.name(), db)}))
+		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
 	}
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
-		readDB: read, writeDB: write, reader: prepared.Reader{DB: read, IgnoreDeadlines: d.hasOneWriter()},
-		maxShares: defaultMaxShares, maxSharedTime: defaultMaxSharedTime, tracer: tracer,
+		readDB: read, writeDB: write, reader: prepared.Reader{DB: read, IgnoreDeadlines: d.hasOneWriter()}, tracer: tracer,
 	}
 	s.write = s.Read
 	if write != read {
@@ -167,10 +156,6 @@ func newStore(d dialect, read, write *sql.DB, tracer *tracing.Tracer) *Store {
 	}
 	s.Cursors = cursor.NewSealer(s.readCursorKeys)
 	s.writers = fair.NewGate(writersOf(read, write))
-	s.amongChannels = s.writers
-	if !d.hasOneWriter() {
-		s.amongChannels = fair.NewGate(maxAmongChannels)
-	}
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_transaction_retries_total",
 		Help: "Transactions that were retried, by cause.",
@@ -178,10 +163,6 @@ func newStore(d dialect, read, write *sql.DB, tracer *tracing.Tracer) *Store {
 	s.full = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "moderato_store_full_total",
 		Help: "Statements that failed because the database has no room left.",
-	})
-	s.joined = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "moderato_changes_joined_total",
-		Help: "Changes and chat posts that joined the transaction of an earlier one.",
 	})
 	return s
 }
@@ -224,7 +205,7 @@ func (s *Store) Close() {
 
 // Register registers the metrics of the store and of its ChangeQueues.
 func (s *Store) Register(r prometheus.Registerer) {
-	r.MustRegister(s.retries, s.full, s.joined, collectors.NewDBStatsCollector(s.readDB, "read"))
+	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"))
 	s.ChangeQueues.Register(r)
 	if s.cluster != nil {
 		s.cluster.Register(r)

@@ -41,8 +41,11 @@ type Hook interface {
 // HookKey is the key under which the context of a request holds its Hook, if it has one.
 type HookKey struct{}
 
-// HasHook reports whether the transactions of a request have a Hook.
-func HasHook(ctx context.Context) bool { return ctx.Value(HookKey{}) != nil }
+// HookOf returns the Hook of a request; nil if it has none.
+func HookOf(ctx context.Context) Hook {
+	hook, _ := ctx.Value(HookKey{}).(Hook)
+	return hook
+}
 
 const (
 	firstRetryDelay = 5 * time.Millisecond
@@ -61,8 +64,6 @@ type Attempt struct {
 	Unknown bool
 	// IsFirst is true unless the body is repeated.
 	IsFirst bool
-	// Common is shared with the other bodies of the transaction.
-	Common *Common
 }
 
 // body is the body of a transaction: see Write. It returns the error of every statement,
@@ -75,12 +76,66 @@ type body = func(ctx context.Context, tx *ent.Tx, attempt Attempt) error
 // run count. If body returns any other error, Write rolls back and returns that error. If
 // ctx has a Hook, it runs in the transaction before and after body.
 func (s *Store) Write(ctx context.Context, b body) error {
-	return s.retry(ctx, Attempt{IsFirst: true}, func(attempt Attempt) (unknown bool, err error) { return s.attempt(ctx, b, attempt) })
+	return s.retry(ctx, func(attempt Attempt) (unknown bool, err error) {
+		return s.attempt(ctx, hooked(s, b), attempt)
+	})
+}
+
+// WriteOnce makes the first attempt of a transaction for several requests. It runs no Hook.
+// The transaction does not end when ctx does: the others must not fail because the caller of
+// one of them leaves. If the attempt fails, WriteAgain continues each request. unknown is true
+// if the outcome of the commit is unknown.
+func (s *Store) WriteOnce(ctx context.Context, b body) (unknown bool, err error) {
+	ctx, cancel := s.outlasting(ctx)
+	defer cancel()
+	return s.attempt(ctx, b, Attempt{IsFirst: true})
+}
+
+// WriteAgain is Write for a request whose first attempt, made by WriteOnce, has failed. It runs
+// no Hook.
+func (s *Store) WriteAgain(ctx context.Context, failed error, unknown bool, b body) error {
+	isFirst := true
+	return s.retry(ctx, func(attempt Attempt) (bool, error) {
+		if isFirst {
+			isFirst = false
+			return unknown, failed
+		}
+		return s.attempt(ctx, b, attempt)
+	})
+}
+
+// errShared marks the error of a transaction for several requests, of which each is to be
+// tried again alone.
+var errShared = errors.New("a transaction for several requests failed")
+
+// Shared returns the error of an attempt that was made for several requests. WriteAgain then
+// tries the request again whatever the reason was: it may lie in another request.
+func Shared(err error) error { return fmt.Errorf("%w: %w", errShared, err) }
+
+// minOutlasting is how long a transaction for several requests may take at least, in case the
+// deadline of the first of them is near.
+const minOutlasting = time.Second
+
+// outlasting returns the context of a transaction that the end of ctx does not cancel. It ends
+// at the deadline of ctx or after minOutlasting. On an embedded database it does not end: its
+// statements depend on no other machine, and the driver runs a goroutine for each statement
+// that can be cancelled.
+func (s *Store) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	ctx = context.WithoutCancel(ctx)
+	if !ok || s.dialect.hasOneWriter() {
+		return ctx, func() {}
+	}
+	if least := time.Now().Add(minOutlasting); deadline.Before(least) {
+		deadline = least
+	}
+	return context.WithDeadline(ctx, deadline)
 }
 
 // retry runs a transaction until it succeeds or fails for a reason that a retry does not
 // change.
-func (s *Store) retry(ctx context.Context, attempt Attempt, run func(Attempt) (unknown bool, err error)) error {
+func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err error)) error {
+	attempt := Attempt{IsFirst: true}
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
 	end := time.Now().Add(maxRetryTime)
@@ -97,9 +152,6 @@ func (s *Store) retry(ctx context.Context, attempt Attempt, run func(Attempt) (u
 		cause := s.retryCause(err)
 		if unknown && cause == "" {
 			cause = "commit"
-		}
-		if ctx.Err() != nil && errors.Is(err, errAborted) {
-			err = ctx.Err()
 		}
 		if cause != "" && ctx.Err() != nil { // no time is left to find out, or to retry
 			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -125,7 +177,7 @@ func (s *Store) awaitsPrimary(a Attempt) bool { return s.cluster != nil && a.Unk
 // retried.
 func (s *Store) retryCause(err error) string {
 	s.doubtPrimary(err)
-	if errors.Is(err, errAborted) {
+	if errors.Is(err, errShared) {
 		return "shared"
 	}
 	return s.dialect.retryCause(err)
@@ -141,18 +193,21 @@ func (s *Store) doubtPrimary(err error) {
 
 // WriteAtOnce executes a statement that is a transaction of its own, and returns how many
 // rows it wrote. On a database server that saves three round trips. If it wrote nothing,
-// WriteAtOnce runs body in a shared transaction, which also finds out why. The statement is
-// not executed on an embedded database, which has no round trips, and for a request with a
-// Hook. If its outcome is unknown, body runs as after an attempt with an unknown outcome.
+// WriteAtOnce runs body in a transaction, which also finds out why. The statement is not
+// executed if it is empty, and for a request with a Hook. If its outcome is unknown, body runs
+// as after an attempt with an unknown outcome.
 func (s *Store) WriteAtOnce(ctx context.Context, query string, args []any, b body) (rows int64, err error) {
-	isUnknown := false
-	if query != "" && !s.SharesAmongChannels() && !HasHook(ctx) {
-		rows, isUnknown, err = s.executeAlone(ctx, query, args)
+	if query == "" || HookOf(ctx) != nil {
+		return 0, s.Write(ctx, b)
 	}
+	rows, isUnknown, err := s.executeAlone(ctx, query, args)
 	if err != nil || rows > 0 {
 		return rows, err
 	}
-	return 0, s.writeShared(ctx, share{}, isUnknown, b)
+	return 0, s.retry(ctx, func(attempt Attempt) (bool, error) {
+		attempt.Unknown = attempt.Unknown || isUnknown
+		return s.attempt(ctx, b, attempt)
+	})
 }
 
 func (s *Store) executeAlone(ctx context.Context, query string, args []any) (rows int64, isUnknown bool, err error) {
@@ -219,15 +274,10 @@ func (s *Store) attempt(ctx context.Context, b body, attempt Attempt) (unknown b
 			_ = tx.Rollback()
 		}
 	}()
-	attempt.Common = newCommon()
-	if err := hooked(ctx, s, tx, attempt, b); err != nil {
-		return false, err
-	}
-	if err := attempt.Common.finish(ctx, tx); err != nil {
+	if err := b(ctx, tx, attempt); err != nil {
 		return false, err
 	}
 	finished = true
-	defer attempt.Common.raise(s)
 	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()
 		return true, fmt.Errorf("commit: %w", err)
@@ -235,20 +285,21 @@ func (s *Store) attempt(ctx context.Context, b body, attempt Attempt) (unknown b
 	return false, nil
 }
 
-// hooked runs body, and the Hook of ctx before and after it.
-func hooked(ctx context.Context, s *Store, tx *ent.Tx, attempt Attempt, b body) (err error) {
-	defer func() { attempt.Common.keep(err != nil) }()
-	hook, _ := ctx.Value(HookKey{}).(Hook)
-	if hook == nil {
-		return b(ctx, tx, attempt)
+// hooked returns a body that runs the Hook of its context before and after b.
+func hooked(s *Store, b body) body {
+	return func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
+		hook := HookOf(ctx)
+		if hook == nil {
+			return b(ctx, tx, attempt)
+		}
+		if err := hook.Begin(ctx, s, tx, attempt); err != nil {
+			return err
+		}
+		if err := b(ctx, tx, attempt); err != nil {
+			return err
+		}
+		return hook.End(ctx, tx)
 	}
-	if err := hook.Begin(ctx, s, tx, attempt); err != nil {
-		return err
-	}
-	if err := b(ctx, tx, attempt); err != nil {
-		return err
-	}
-	return hook.End(ctx, tx)
 }
 
 // Classify marks the error of a statement that failed because the database could not be

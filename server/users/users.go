@@ -14,6 +14,21 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
+// Key identifies a user by id or, in lower case, by username. The zero Key matches no
+// user.
+type Key struct {
+	ID   uid.ID
+	Slug string
+}
+
+// Find returns the user with a key, or USER_NOT_FOUND.
+func Find(ctx context.Context, q *ent.UserClient, key Key) (*ent.User, error) {
+	if key.Slug != "" {
+		return BySlug(ctx, q, key.Slug)
+	}
+	return Get(ctx, q, key.ID)
+}
+
 // Exists is the SQL condition that a row of the table users is not of a user who is being
 // deleted.
 const Exists = "deleted_at IS NULL"

@@ -22,19 +22,6 @@ type boundedConn struct {
 // endAt sets the deadline of subsequent reads and writes; the zero time removes it.
 func (c *boundedConn) endAt(deadline time.Time) { c.socket.end = deadline }
 
-// commitByKey is the context key of the deadline of a COMMIT.
-type commitByKey struct{}
-
-// CommitBy returns a context in which a transaction can begin that outlives the call of ctx.
-// Its COMMIT ends at the deadline of ctx, or soon after it begins if that is later.
-func CommitBy(ctx context.Context) context.Context {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return ctx
-	}
-	return context.WithValue(ctx, commitByKey{}, deadline)
-}
-
 // afterKey is the context key of the statement that follows a transaction.
 type afterKey struct{}
 
@@ -44,14 +31,11 @@ func After(ctx context.Context, statement string) context.Context {
 	return context.WithValue(ctx, afterKey{}, statement)
 }
 
-// BeginTx begins a transaction whose COMMIT ends at the deadline of ctx, or at that of
-// CommitBy. The driver itself would wait for the response for as long as its read timeout.
+// BeginTx begins a transaction whose COMMIT ends at the deadline of ctx. The driver itself would
+// wait for the response for as long as its read timeout.
 func (c *boundedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.connection.BeginTx(ctx, o)
-	deadline, ok := ctx.Value(commitByKey{}).(time.Time)
-	if !ok {
-		deadline, ok = ctx.Deadline()
-	}
+	deadline, ok := ctx.Deadline()
 	after, _ := ctx.Value(afterKey{}).(string)
 	if err != nil || (!ok && after == "") {
 		return tx, err
@@ -67,8 +51,8 @@ type boundedTx struct {
 	after    string    // see After
 }
 
-// minCommit is how long a COMMIT may take at least. Other calls may share the transaction, and
-// must not fail because the deadline of the one that began it has passed.
+// minCommit is how long a COMMIT may take at least: the outcome of one that is given up is
+// unknown.
 const minCommit = 300 * time.Millisecond
 
 // Commit returns the error of a lost connection at the deadline: the outcome is unknown.

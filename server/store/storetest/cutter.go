@@ -16,6 +16,9 @@ const lateBy = 200 * time.Millisecond
 // Cutter is a layer between a Store of any kind and its driver that loses the connection
 // in chosen transactions.
 type Cutter struct {
+	// OnCut is called after each cut in a COMMIT, unless it is nil.
+	OnCut func()
+
 	mu        sync.Mutex
 	of        string
 	cuts      []Cut
@@ -138,6 +141,9 @@ func (c *cut) commit(do func() error) error {
 		lost.commit(do)
 	case LateCommit:
 		time.AfterFunc(lateBy, func() { lost.commit(do) })
+	}
+	if c.cutter.OnCut != nil {
+		c.cutter.OnCut()
 	}
 	return lost
 }

@@ -14,10 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestSharedFollows makes follows and other changes in one transaction, in which the follows are
-// read and written together. Each change must see the changes before it, and a change that
-// fails must undo no other change.
-func TestSharedFollows(t *testing.T) {
+// TestQueuedFollows queues changes, of which the follows are made together. Each change must see
+// the changes before it, and a change that fails must undo no other change.
+func TestQueuedFollows(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		users := servertest.AddUsers(t, d.Store, 4)
 		channel, first, second, third, never := servertest.Owner.String(), users[0], users[1], users[2], users[3]
@@ -107,7 +106,7 @@ func TestSharedFollows(t *testing.T) {
 			t.Errorf("the channel has %v followers (%v), want 3", row, err)
 		}
 		if strings.Contains(d.Metrics(t), "\nmoderato_changes_joined_total 0\n") {
-			t.Error("no change shared a transaction")
+			t.Error("no follow joined another one")
 		}
 	})
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestSharedBans makes changes that share a transaction, in which bans are written later than
-// they are made. Each change must see those before it, and a change that fails must take no
-// other one with it.
-func TestSharedBans(t *testing.T) {
+// TestQueuedBans queues changes, of which the bans are made together. Each change must see those
+// before it, and a change that fails must take no other one with it.
+func TestQueuedBans(t *testing.T) {
 	const (
 		owner, mod = "owner", "moderator"
 		made       = "channel.ban"
@@ -112,7 +111,7 @@ func TestSharedBans(t *testing.T) {
 			}
 		}
 		if strings.Contains(d.Metrics(t), "\nmoderato_changes_joined_total 0\n") {
-			t.Error("no change shared a transaction")
+			t.Error("no ban joined another one")
 		}
 	})
 }
