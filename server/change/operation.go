@@ -133,7 +133,7 @@ func (o *Operation[T]) lead(ctx context.Context, s *store.Store, channelID uid.I
 // the chat sends a post to its listeners only if it was stored.
 func (r *Request[T]) outcome(ctx context.Context, s *store.Store) error {
 	left := ctx.Done()
-	if s.HasOneWriter() {
+	if s.HasOneWriter() || r.isOver() {
 		left = nil
 	}
 	select {
@@ -141,6 +141,15 @@ func (r *Request[T]) outcome(ctx context.Context, s *store.Store) error {
 		return nil
 	case <-left:
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
+	}
+}
+
+func (r *Request[T]) isOver() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
 	}
 }
 
