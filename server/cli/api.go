@@ -21,7 +21,7 @@ type api struct {
 
 	Server string `help:"The server's REST address." default:"http://${http_addr}" env:"MODERATO_SERVER"`
 	Client string `help:"The client to which the token was issued." required:"" env:"MODERATO_CLIENT" placeholder:"ID"`
-	Token  string `help:"The access token. Prefer the variable: arguments are visible in the process list." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
+	Token  secret `help:"The access token. Prefer the variable, or - to read it from standard input: arguments are visible in the process list." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
 
 	client *http.Client // nil until the first request
 }
@@ -71,7 +71,7 @@ func (a *api) call(ctx context.Context, method, path string, arguments map[strin
 
 // sign adds the credentials to a request.
 func (a *api) sign(request *http.Request) {
-	request.Header.Set("Authorization", "Bearer "+a.Token)
+	request.Header.Set("Authorization", "Bearer "+string(a.Token))
 	request.Header.Set("Client-Id", a.Client)
 	request.Header.Set("Content-Type", "application/json")
 }

@@ -74,6 +74,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(&streams{in, out, errs}),
+		readSecrets(in),
 		kong.Vars{
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),

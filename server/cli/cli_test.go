@@ -172,7 +172,7 @@ func TestClientsAndTokens(t *testing.T) {
 		if got := status(t, p, app); got != 200 {
 			t.Errorf("the app token is answered with %d", got)
 		}
-		if got := process.Run(t, nil, "", "token", "revoke", process.DBFlag(url), user); got.Code != 0 {
+		if got := process.Run(t, nil, user+"\n", "token", "revoke", process.DBFlag(url), "-"); got.Code != 0 {
 			t.Errorf("token revoke: %+v", got)
 		}
 		if got := statusAfterRevocation(t, p, user); got != 401 {

@@ -203,7 +203,7 @@ func (c *tokenIssue) tellHolder(ctx context.Context, w io.Writer, db *store.Stor
 
 type tokenRevoke struct {
 	database
-	Token string `arg:"" help:"The token." placeholder:"TOKEN"`
+	Token secret `arg:"" help:"The token; - reads it from standard input, which keeps it out of the process list." placeholder:"TOKEN"`
 }
 
 // Run revokes the token.
@@ -213,7 +213,7 @@ func (c *tokenRevoke) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
-	found, err := authn.Revoke(ctx, db, c.Token, nil)
+	found, err := authn.Revoke(ctx, db, string(c.Token), nil)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,27 +16,19 @@ import (
 
 type tokenInspect struct {
 	database
-	Token string `arg:"" help:"The token; - reads it from standard input, which keeps it out of the process list." placeholder:"TOKEN"`
+	Token secret `arg:"" help:"The token; - reads it from standard input, which keeps it out of the process list." placeholder:"TOKEN"`
 	JSON  bool   `name:"json" help:"Print what GET /v1/tokens/self returns."`
 }
 
 // Run prints what a token is, but never the token itself. The exit code is 1 if the token
 // is not valid.
 func (c *tokenInspect) Run(ctx context.Context, s *streams) error {
-	text := c.Token
-	if text == "-" {
-		line, err := bufio.NewReader(s.in).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		text = line
-	}
 	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	found, err := authn.Inspect(ctx, db, strings.TrimSpace(text))
+	found, err := authn.Inspect(ctx, db, string(c.Token))
 	if err != nil {
 		return inWords("inspect token", err)
 	}

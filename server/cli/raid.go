@@ -136,7 +136,7 @@ func (c *demoRaid) complete(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("a raid needs a service token: --db must name the demo's database, or --token the token: %w", err)
 	}
-	c.Token = token
+	c.Token = secret(token)
 	return nil
 }
 

@@ -41,7 +41,7 @@ type eventsReceive struct {
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 
 	ForwardTo forwardURL `help:"Send each delivery on to this URL, and answer as it does." placeholder:"URL"`
-	Secret    string     `help:"Sign what is sent on with this secret, whsec_ and base64, so that the receiver keeps it; with the webhook's new secret when not given. Prefer the variable: arguments are visible in the process list." env:"MODERATO_WEBHOOK_SECRET" placeholder:"SECRET"`
+	Secret    secret     `help:"Sign what is sent on with this secret, whsec_ and base64, so that the receiver keeps it; with the webhook's new secret when not given. Prefer the variable, or - to read it from standard input: arguments are visible in the process list." env:"MODERATO_WEBHOOK_SECRET" placeholder:"SECRET"`
 }
 
 // Run receives events until the process receives SIGINT, SIGTERM, or SIGHUP, which is
@@ -89,8 +89,8 @@ func (c *eventsReceive) signer() (*standardwebhooks.Webhook, error) {
 	if c.Secret == "" {
 		return nil, nil //nolint:nilnil // no secret is no error
 	}
-	signer, err := standardwebhooks.NewWebhook(c.Secret)
-	if err != nil || !strings.HasPrefix(c.Secret, secretPrefix) || c.Secret == secretPrefix {
+	signer, err := standardwebhooks.NewWebhook(string(c.Secret))
+	if err != nil || !strings.HasPrefix(string(c.Secret), secretPrefix) || c.Secret == secretPrefix {
 		return nil, errors.New("--secret must be whsec_ and the base64 of a key, such as whsec_$(openssl rand -base64 32)")
 	}
 	return signer, nil

@@ -29,7 +29,7 @@ type grpcAPI struct {
 	GRPCServer string `name:"grpc-server" help:"The server's gRPC address." default:"${grpc_addr}" env:"MODERATO_GRPC_SERVER" placeholder:"HOST:PORT"`
 	GRPCTLS    bool   `name:"grpc-tls" help:"Connect to the gRPC address with TLS." env:"MODERATO_GRPC_TLS"`
 	Client     string `help:"The client to which the token was issued." env:"MODERATO_CLIENT" placeholder:"ID"`
-	Token      string `help:"The service token. Prefer the variable: arguments are visible in the process list." env:"MODERATO_TOKEN" placeholder:"TOKEN"`
+	Token      secret `help:"The service token. Prefer the variable, or - to read it from standard input: arguments are visible in the process list." env:"MODERATO_TOKEN" placeholder:"TOKEN"`
 }
 
 // connect returns a client of the server.
@@ -43,7 +43,7 @@ func (a *grpcAPI) connect() (*moderato.Client, error) {
 	}
 	return moderato.New(moderato.Config{
 		Address: a.GRPCServer, Plaintext: !a.GRPCTLS, TLS: config,
-		ClientID: a.Client, Tokens: moderato.StaticToken(a.Token),
+		ClientID: a.Client, Tokens: moderato.StaticToken(string(a.Token)),
 	})
 }
 
