@@ -100,10 +100,14 @@ func (r Rule) Check(c *authn.Caller) error {
 		for i, k := range r.Tokens {
 			kinds[i] = string(k)
 		}
-		return &apierr.Error{
+		err := &apierr.Error{
 			Reason:   moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED,
 			Metadata: map[string]string{apierr.AcceptedTokens: apierr.Tokens(kinds)},
 		}
+		if c.Kind == authn.Service && slices.Contains(r.Tokens, authn.User) {
+			err.Message = "This operation accepts a service token only on behalf of a user: send the user's id as " + authn.ActingUserKey + "."
+		}
+		return err
 	}
 	if r.AlternativeScope == "" {
 		return CheckScope(c, r.Scope)

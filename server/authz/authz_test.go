@@ -171,6 +171,8 @@ func TestRuleChecksKindThenScope(t *testing.T) {
 	kinds := func(tokens string) *apierr.Error {
 		return &apierr.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{"acceptedTokens": tokens}}
 	}
+	forUser := kinds("user")
+	forUser.Message = "This operation accepts a service token only on behalf of a user: send the user's id as acting-user."
 	scope := &apierr.Error{Reason: moderatov1.Reason_REASON_SCOPE_MISSING, Metadata: map[string]string{"requiredScope": "channel.moderate"}}
 	for _, c := range []struct {
 		caller string
@@ -186,7 +188,7 @@ func TestRuleChecksKindThenScope(t *testing.T) {
 		{"app", authz.Rule{Tokens: both, Scope: "channel.moderate"}, scope},
 		{"app", authz.Rule{Tokens: userOnly, Scope: "channel.moderate"}, kinds("user")},
 		{"backend", authz.Rule{Tokens: both, Scope: "channel.moderate"}, nil},
-		{"backend", authz.Rule{Tokens: userOnly, Scope: "channel.moderate"}, kinds("user")},
+		{"backend", authz.Rule{Tokens: userOnly, Scope: "channel.moderate"}, forUser},
 		{"backend", authz.Rule{Tokens: []authn.Kind{authn.Service}}, nil},
 		{"backend for a user", authz.Rule{Tokens: userOnly, Scope: "channel.moderate"}, nil},
 		{"backend for a user", authz.Rule{Tokens: []authn.Kind{authn.Service}}, nil},
@@ -197,7 +199,7 @@ func TestRuleChecksKindThenScope(t *testing.T) {
 		err := c.rule.Check(callers[c.caller])
 		var got *apierr.Error
 		errors.As(err, &got)
-		if (err == nil) != (c.want == nil) || (c.want != nil && (got == nil || got.Reason != c.want.Reason || !maps.Equal(got.Metadata, c.want.Metadata))) {
+		if (err == nil) != (c.want == nil) || (c.want != nil && (got == nil || got.Reason != c.want.Reason || got.Message != c.want.Message || !maps.Equal(got.Metadata, c.want.Metadata))) {
 			t.Errorf("%s by %+v: got %v, want %v", c.caller, c.rule, err, c.want)
 		}
 	}
