@@ -179,7 +179,7 @@ func (f *Fields) Text(field, value string) string {
 
 // GivenText is Text for an optional text that was given. It must not be blank.
 func (f *Fields) GivenText(field, value string) string {
-	if strings.TrimSpace(value) == "" {
+	if strings.TrimSpace(value) == "" { // another text without a visible character: see text
 		f.Add(field, fmt.Sprintf("must be %d to %d characters", f.bounds(field).GetMinLength(), f.MaxLength(field)))
 		return ""
 	}
@@ -209,8 +209,20 @@ func (f *Fields) text(field, value, allowedControls string) string {
 		return unicode.IsControl(r) && !strings.ContainsRune(allowedControls, r)
 	}):
 		f.Add(field, "must not contain control characters")
+	case length > 0 && !strings.ContainsFunc(value, shows):
+		f.Add(field, "must have a visible character")
 	}
 	return value
+}
+
+// invisible holds the characters that show nothing by themselves, beside spaces and controls.
+var invisible = []*unicode.RangeTable{
+	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}}, // the Braille pattern without dots
+}
+
+func shows(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.In(r, invisible...)
 }
 
 // RequiredLanguage is like Language, but reports a missing tag as such.

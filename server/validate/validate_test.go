@@ -186,6 +186,7 @@ func TestOptionalText(t *testing.T) {
 	run(t, []textCase{
 		{"empty", "", "", ""},
 		{"spaces only", "  \n ", "", ""},
+		{"nothing visible", "\u200b", "", "must have a visible character"},
 		{"the longest", "abcde", "abcde", ""},
 		{"too long", "abcdef", "", "must be 0 to 5 characters"},
 		{"a control character", "\x00", "", "must not contain control characters"},
@@ -205,6 +206,9 @@ func TestMessage(t *testing.T) {
 		{"501 characters", strings.Repeat("ü", 501), "", "must be 1 to 500 characters"},
 		{"empty", "", "", "is required"},
 		{"line feeds only", "\n\n", "", "is required"},
+		{"nothing visible", "\u200b \u3164\u2800\u034f\ufe0f\u00ad\U000e0041", "", "must have a visible character"},
+		{"a dot among characters that show nothing", "\u200b.\u3164", "\u200b.\u3164", ""},
+		{"a character of private use", "\ue000", "\ue000", ""},
 	}, bound(&optionsv1.Bounds{MinLength: 1, MaxLength: 500}, (*validate.Fields).Message))
 }
 
