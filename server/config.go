@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/moderato-live/moderato/server/authn"
@@ -32,6 +33,9 @@ type Config struct {
 	DBLayer store.Layer
 	// HTTPLayer is a layer around the handler of the REST address; nil means none.
 	HTTPLayer func(http.Handler) http.Handler
+	// TrustedProxies are the networks of the proxies whose X-Forwarded-For and
+	// X-Forwarded-Proto the REST address believes; none means that it believes nobody's.
+	TrustedProxies []netip.Prefix
 	// HTTPAddr, GRPCAddr and AdminAddr are the addresses to listen on, as host:port.
 	HTTPAddr, GRPCAddr, AdminAddr string
 	// HTTPTLS and GRPCTLS are the files with which REST and gRPC serve TLS; zero means

@@ -37,6 +37,7 @@ import (
 	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/store"
@@ -203,7 +204,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if s.config.HTTPLayer != nil {
 		facade = s.config.HTTPLayer(facade)
 	}
-	s.http = gateway.NewHTTPServer(facade)
+	s.http = gateway.NewHTTPServer(peer.Behind(s.config.TrustedProxies, s.config.Log, facade))
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	s.http.Protocols.SetUnencryptedHTTP2(s.config.HTTPH2C)
 	secured.secureHTTP(s.http)

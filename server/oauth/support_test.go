@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -41,6 +42,7 @@ type site struct {
 func config(url store.URL) server.Config {
 	c := servertest.Config(url)
 	c.LoginURL = loginURL
+	c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	return c
 }
 

@@ -189,7 +189,7 @@ func (h *handler) log(x *exchange, err error, elapsed time.Duration) {
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]{1,255}$`)
 
 // issuerOf returns this server's own URL, as the client called it. A proxy in front must
-// pass the header Host on, and set X-Forwarded-Proto.
+// pass the header Host on, and set X-Forwarded-Proto: see peer.Behind.
 func issuerOf(r *http.Request) (string, error) {
 	if !hostForm.MatchString(r.Host) {
 		return "", apierr.Invalid(apierr.Violation{Field: "", Description: "the header Host is not valid"})
