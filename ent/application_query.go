@@ -103,15 +103,6 @@ func (_q *ApplicationQuery) Only(ctx context.Context) (*Application, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *ApplicationQuery) OnlyX(ctx context.Context) *Application {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only Application ID in the query.
 // Returns a *NotSingularError when more than one Application ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -141,15 +132,6 @@ func (_q *ApplicationQuery) All(ctx context.Context) ([]*Application, error) {
 	return withInterceptors[[]*Application](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *ApplicationQuery) AllX(ctx context.Context) []*Application {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Application IDs.
 func (_q *ApplicationQuery) IDs(ctx context.Context) (ids []string, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -171,15 +153,6 @@ func (_q *ApplicationQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*ApplicationQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *ApplicationQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *ApplicationQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -191,15 +164,6 @@ func (_q *ApplicationQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *ApplicationQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the ApplicationQuery builder, including all associated steps. It can be

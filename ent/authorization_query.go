@@ -104,15 +104,6 @@ func (_q *AuthorizationQuery) Only(ctx context.Context) (*Authorization, error) 
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AuthorizationQuery) OnlyX(ctx context.Context) *Authorization {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only Authorization ID in the query.
 // Returns a *NotSingularError when more than one Authorization ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -142,15 +133,6 @@ func (_q *AuthorizationQuery) All(ctx context.Context) ([]*Authorization, error)
 	return withInterceptors[[]*Authorization](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *AuthorizationQuery) AllX(ctx context.Context) []*Authorization {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Authorization IDs.
 func (_q *AuthorizationQuery) IDs(ctx context.Context) (ids []digest.SHA256, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -172,15 +154,6 @@ func (_q *AuthorizationQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*AuthorizationQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *AuthorizationQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *AuthorizationQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,15 +165,6 @@ func (_q *AuthorizationQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AuthorizationQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the AuthorizationQuery builder, including all associated steps. It can be

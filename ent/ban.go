@@ -9,8 +9,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/moderato-live/moderato/ent/ban"
-	"github.com/moderato-live/moderato/ent/channel"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -31,44 +29,8 @@ type Ban struct {
 	// When the ban ends, exclusive; null if it lasts until it is removed.
 	ExpiresAt *instant.Instant `json:"expires_at,omitempty"`
 	// The batch that banned the user; null if it was none.
-	BatchID *uid.ID `json:"batch_id,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the BanQuery when eager-loading is set.
-	Edges        BanEdges `json:"edges"`
+	BatchID      *uid.ID `json:"batch_id,omitempty"`
 	selectValues sql.SelectValues
-}
-
-// BanEdges holds the relations/edges for other nodes in the graph.
-type BanEdges struct {
-	// Channel holds the value of the channel edge.
-	Channel *Channel `json:"channel,omitempty"`
-	// User holds the value of the user edge.
-	User *User `json:"user,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
-}
-
-// ChannelOrErr returns the Channel value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e BanEdges) ChannelOrErr() (*Channel, error) {
-	if e.Channel != nil {
-		return e.Channel, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: channel.Label}
-	}
-	return nil, &NotLoadedError{edge: "channel"}
-}
-
-// UserOrErr returns the User value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e BanEdges) UserOrErr() (*User, error) {
-	if e.User != nil {
-		return e.User, nil
-	} else if e.loadedTypes[1] {
-		return nil, &NotFoundError{label: user.Label}
-	}
-	return nil, &NotLoadedError{edge: "user"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -154,16 +116,6 @@ func (_m *Ban) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *Ban) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryChannel queries the "channel" edge of the Ban entity.
-func (_m *Ban) QueryChannel() *ChannelQuery {
-	return NewBanClient(_m.config).QueryChannel(_m)
-}
-
-// QueryUser queries the "user" edge of the Ban entity.
-func (_m *Ban) QueryUser() *UserQuery {
-	return NewBanClient(_m.config).QueryUser(_m)
 }
 
 // Update returns a builder for updating this Ban.

@@ -10,8 +10,6 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/ban"
-	"github.com/moderato-live/moderato/ent/channel"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -89,16 +87,6 @@ func (_c *BanCreate) SetNillableBatchID(v *uid.ID) *BanCreate {
 	return _c
 }
 
-// SetChannel sets the "channel" edge to the Channel entity.
-func (_c *BanCreate) SetChannel(v *Channel) *BanCreate {
-	return _c.SetChannelID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_c *BanCreate) SetUser(v *User) *BanCreate {
-	return _c.SetUserID(v.ID)
-}
-
 // Mutation returns the BanMutation object of the builder.
 func (_c *BanCreate) Mutation() *BanMutation {
 	return _c.mutation
@@ -110,26 +98,10 @@ func (_c *BanCreate) Save(ctx context.Context) (*Ban, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *BanCreate) SaveX(ctx context.Context) *Ban {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *BanCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *BanCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -162,12 +134,6 @@ func (_c *BanCreate) check() error {
 			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
 		}
 	}
-	if len(_c.mutation.ChannelIDs()) == 0 {
-		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "Ban.channel"`)}
-	}
-	if len(_c.mutation.UserIDs()) == 0 {
-		return &ValidationError{Name: "user", err: errors.New(`ent: missing required edge "Ban.user"`)}
-	}
 	return nil
 }
 
@@ -190,6 +156,14 @@ func (_c *BanCreate) createSpec() (*Ban, *sqlgraph.CreateSpec) {
 		_node = &Ban{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(ban.Table, nil)
 	)
+	if value, ok := _c.mutation.ChannelID(); ok {
+		_spec.SetField(ban.FieldChannelID, field.TypeBytes, value)
+		_node.ChannelID = value
+	}
+	if value, ok := _c.mutation.UserID(); ok {
+		_spec.SetField(ban.FieldUserID, field.TypeBytes, value)
+		_node.UserID = value
+	}
 	if value, ok := _c.mutation.ModeratorID(); ok {
 		_spec.SetField(ban.FieldModeratorID, field.TypeBytes, value)
 		_node.ModeratorID = value
@@ -209,40 +183,6 @@ func (_c *BanCreate) createSpec() (*Ban, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.BatchID(); ok {
 		_spec.SetField(ban.FieldBatchID, field.TypeBytes, value)
 		_node.BatchID = &value
-	}
-	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   ban.ChannelTable,
-			Columns: []string{ban.ChannelColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.ChannelID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.UserIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   ban.UserTable,
-			Columns: []string{ban.UserColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.UserID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }
@@ -308,24 +248,8 @@ func (_c *BanCreateBulk) Save(ctx context.Context) ([]*Ban, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *BanCreateBulk) SaveX(ctx context.Context) []*Ban {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *BanCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *BanCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

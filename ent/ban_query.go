@@ -11,21 +11,16 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/moderato-live/moderato/ent/ban"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/ent/user"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 // BanQuery is the builder for querying Ban entities.
 type BanQuery struct {
 	config
-	ctx         *QueryContext
-	order       []ban.OrderOption
-	inters      []Interceptor
-	predicates  []predicate.Ban
-	withChannel *ChannelQuery
-	withUser    *UserQuery
+	ctx        *QueryContext
+	order      []ban.OrderOption
+	inters     []Interceptor
+	predicates []predicate.Ban
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -62,50 +57,6 @@ func (_q *BanQuery) Order(o ...ban.OrderOption) *BanQuery {
 	return _q
 }
 
-// QueryChannel chains the current query on the "channel" edge.
-func (_q *BanQuery) QueryChannel() *ChannelQuery {
-	query := (&ChannelClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(ban.Table, ban.ChannelColumn, selector),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, ban.ChannelTable, ban.ChannelColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryUser chains the current query on the "user" edge.
-func (_q *BanQuery) QueryUser() *UserQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(ban.Table, ban.UserColumn, selector),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, ban.UserTable, ban.UserColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
 // First returns the first Ban entity from the query.
 // Returns a *NotFoundError when no Ban was found.
 func (_q *BanQuery) First(ctx context.Context) (*Ban, error) {
@@ -137,15 +88,6 @@ func (_q *BanQuery) Only(ctx context.Context) (*Ban, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *BanQuery) OnlyX(ctx context.Context) *Ban {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // All executes the query and returns a list of Bans.
 func (_q *BanQuery) All(ctx context.Context) ([]*Ban, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -156,15 +98,6 @@ func (_q *BanQuery) All(ctx context.Context) ([]*Ban, error) {
 	return withInterceptors[[]*Ban](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *BanQuery) AllX(ctx context.Context) []*Ban {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // Count returns the count of the given query.
 func (_q *BanQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -172,15 +105,6 @@ func (_q *BanQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*BanQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *BanQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
 }
 
 // Exist returns true if the query has elements in the graph.
@@ -196,15 +120,6 @@ func (_q *BanQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *BanQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the BanQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *BanQuery) Clone() *BanQuery {
@@ -212,39 +127,15 @@ func (_q *BanQuery) Clone() *BanQuery {
 		return nil
 	}
 	return &BanQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]ban.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.Ban{}, _q.predicates...),
-		withChannel: _q.withChannel.Clone(),
-		withUser:    _q.withUser.Clone(),
+		config:     _q.config,
+		ctx:        _q.ctx.Clone(),
+		order:      append([]ban.OrderOption{}, _q.order...),
+		inters:     append([]Interceptor{}, _q.inters...),
+		predicates: append([]predicate.Ban{}, _q.predicates...),
 		// clone intermediate query.
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// WithChannel tells the query-builder to eager-load the nodes that are connected to
-// the "channel" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *BanQuery) WithChannel(opts ...func(*ChannelQuery)) *BanQuery {
-	query := (&ChannelClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withChannel = query
-	return _q
-}
-
-// WithUser tells the query-builder to eager-load the nodes that are connected to
-// the "user" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *BanQuery) WithUser(opts ...func(*UserQuery)) *BanQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withUser = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,12 +191,8 @@ func (_q *BanQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *BanQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Ban, error) {
 	var (
-		nodes       = []*Ban{}
-		_spec       = _q.querySpec()
-		loadedTypes = [2]bool{
-			_q.withChannel != nil,
-			_q.withUser != nil,
-		}
+		nodes = []*Ban{}
+		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*Ban).scanValues(nil, columns)
@@ -313,7 +200,6 @@ func (_q *BanQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Ban, err
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &Ban{config: _q.config}
 		nodes = append(nodes, node)
-		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	for i := range hooks {
@@ -325,78 +211,7 @@ func (_q *BanQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Ban, err
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withChannel; query != nil {
-		if err := _q.loadChannel(ctx, query, nodes, nil,
-			func(n *Ban, e *Channel) { n.Edges.Channel = e }); err != nil {
-			return nil, err
-		}
-	}
-	if query := _q.withUser; query != nil {
-		if err := _q.loadUser(ctx, query, nodes, nil,
-			func(n *Ban, e *User) { n.Edges.User = e }); err != nil {
-			return nil, err
-		}
-	}
 	return nodes, nil
-}
-
-func (_q *BanQuery) loadChannel(ctx context.Context, query *ChannelQuery, nodes []*Ban, init func(*Ban), assign func(*Ban, *Channel)) error {
-	ids := make([]uid.ID, 0, len(nodes))
-	nodeids := make(map[uid.ID][]*Ban)
-	for i := range nodes {
-		fk := nodes[i].ChannelID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(channel.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "channel_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
-}
-func (_q *BanQuery) loadUser(ctx context.Context, query *UserQuery, nodes []*Ban, init func(*Ban), assign func(*Ban, *User)) error {
-	ids := make([]uid.ID, 0, len(nodes))
-	nodeids := make(map[uid.ID][]*Ban)
-	for i := range nodes {
-		fk := nodes[i].UserID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(user.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "user_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
 }
 
 func (_q *BanQuery) sqlCount(ctx context.Context) (int, error) {
@@ -418,12 +233,6 @@ func (_q *BanQuery) querySpec() *sqlgraph.QuerySpec {
 		_spec.Node.Columns = make([]string, 0, len(fields))
 		for i := range fields {
 			_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
-		}
-		if _q.withChannel != nil {
-			_spec.Node.AddColumnOnce(ban.FieldChannelID)
-		}
-		if _q.withUser != nil {
-			_spec.Node.AddColumnOnce(ban.FieldUserID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

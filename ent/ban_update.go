@@ -121,26 +121,10 @@ func (_u *BanUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *BanUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *BanUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *BanUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -149,12 +133,6 @@ func (_u *BanUpdate) check() error {
 		if err := ban.ReasonValidator(v); err != nil {
 			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
 		}
-	}
-	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Ban.channel"`)
-	}
-	if _u.mutation.UserCleared() && len(_u.mutation.UserIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Ban.user"`)
 	}
 	return nil
 }
@@ -320,26 +298,10 @@ func (_u *BanUpdateOne) Save(ctx context.Context) (*Ban, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *BanUpdateOne) SaveX(ctx context.Context) *Ban {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // Exec executes the query on the entity.
 func (_u *BanUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *BanUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -348,12 +310,6 @@ func (_u *BanUpdateOne) check() error {
 		if err := ban.ReasonValidator(v); err != nil {
 			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
 		}
-	}
-	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Ban.channel"`)
-	}
-	if _u.mutation.UserCleared() && len(_u.mutation.UserIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Ban.user"`)
 	}
 	return nil
 }

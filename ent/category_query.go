@@ -103,15 +103,6 @@ func (_q *CategoryQuery) Only(ctx context.Context) (*Category, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *CategoryQuery) OnlyX(ctx context.Context) *Category {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only Category ID in the query.
 // Returns a *NotSingularError when more than one Category ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -141,15 +132,6 @@ func (_q *CategoryQuery) All(ctx context.Context) ([]*Category, error) {
 	return withInterceptors[[]*Category](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *CategoryQuery) AllX(ctx context.Context) []*Category {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Category IDs.
 func (_q *CategoryQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -171,15 +153,6 @@ func (_q *CategoryQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*CategoryQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *CategoryQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *CategoryQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -191,15 +164,6 @@ func (_q *CategoryQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *CategoryQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the CategoryQuery builder, including all associated steps. It can be

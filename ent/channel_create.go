@@ -10,7 +10,6 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/channel"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -248,81 +247,6 @@ func (_c *ChannelCreate) SetID(v uid.ID) *ChannelCreate {
 	return _c
 }
 
-// AddFollowerIDs adds the "followers" edge to the User entity by IDs.
-func (_c *ChannelCreate) AddFollowerIDs(ids ...uid.ID) *ChannelCreate {
-	_c.mutation.AddFollowerIDs(ids...)
-	return _c
-}
-
-// AddFollowers adds the "followers" edges to the User entity.
-func (_c *ChannelCreate) AddFollowers(v ...*User) *ChannelCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddFollowerIDs(ids...)
-}
-
-// AddSubscriberIDs adds the "subscribers" edge to the User entity by IDs.
-func (_c *ChannelCreate) AddSubscriberIDs(ids ...uid.ID) *ChannelCreate {
-	_c.mutation.AddSubscriberIDs(ids...)
-	return _c
-}
-
-// AddSubscribers adds the "subscribers" edges to the User entity.
-func (_c *ChannelCreate) AddSubscribers(v ...*User) *ChannelCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddSubscriberIDs(ids...)
-}
-
-// AddBannedUserIDs adds the "banned_users" edge to the User entity by IDs.
-func (_c *ChannelCreate) AddBannedUserIDs(ids ...uid.ID) *ChannelCreate {
-	_c.mutation.AddBannedUserIDs(ids...)
-	return _c
-}
-
-// AddBannedUsers adds the "banned_users" edges to the User entity.
-func (_c *ChannelCreate) AddBannedUsers(v ...*User) *ChannelCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddBannedUserIDs(ids...)
-}
-
-// AddMutedUserIDs adds the "muted_users" edge to the User entity by IDs.
-func (_c *ChannelCreate) AddMutedUserIDs(ids ...uid.ID) *ChannelCreate {
-	_c.mutation.AddMutedUserIDs(ids...)
-	return _c
-}
-
-// AddMutedUsers adds the "muted_users" edges to the User entity.
-func (_c *ChannelCreate) AddMutedUsers(v ...*User) *ChannelCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddMutedUserIDs(ids...)
-}
-
-// AddClearedUserIDs adds the "cleared_users" edge to the User entity by IDs.
-func (_c *ChannelCreate) AddClearedUserIDs(ids ...uid.ID) *ChannelCreate {
-	_c.mutation.AddClearedUserIDs(ids...)
-	return _c
-}
-
-// AddClearedUsers adds the "cleared_users" edges to the User entity.
-func (_c *ChannelCreate) AddClearedUsers(v ...*User) *ChannelCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddClearedUserIDs(ids...)
-}
-
 // Mutation returns the ChannelMutation object of the builder.
 func (_c *ChannelCreate) Mutation() *ChannelMutation {
 	return _c.mutation
@@ -334,26 +258,10 @@ func (_c *ChannelCreate) Save(ctx context.Context) (*Channel, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *ChannelCreate) SaveX(ctx context.Context) *Channel {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *ChannelCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *ChannelCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -592,98 +500,6 @@ func (_c *ChannelCreate) createSpec() (*Channel, *sqlgraph.CreateSpec) {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
 	}
-	if nodes := _c.mutation.FollowersIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: false,
-			Table:   channel.FollowersTable,
-			Columns: channel.FollowersPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.SubscribersIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: false,
-			Table:   channel.SubscribersTable,
-			Columns: channel.SubscribersPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.BannedUsersIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: false,
-			Table:   channel.BannedUsersTable,
-			Columns: channel.BannedUsersPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		createE := &BanCreate{config: _c.config, mutation: newBanMutation(_c.config, OpCreate)}
-		createE.defaults()
-		_, specE := createE.createSpec()
-		edge.Target.Fields = specE.Fields
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.MutedUsersIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: false,
-			Table:   channel.MutedUsersTable,
-			Columns: channel.MutedUsersPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		createE := &MuteCreate{config: _c.config, mutation: newMuteMutation(_c.config, OpCreate)}
-		createE.defaults()
-		_, specE := createE.createSpec()
-		edge.Target.Fields = specE.Fields
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.ClearedUsersIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: false,
-			Table:   channel.ClearedUsersTable,
-			Columns: channel.ClearedUsersPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		createE := &MessageGenerationCreate{config: _c.config, mutation: newMessageGenerationMutation(_c.config, OpCreate)}
-		createE.defaults()
-		_, specE := createE.createSpec()
-		edge.Target.Fields = specE.Fields
-		_spec.Edges = append(_spec.Edges, edge)
-	}
 	return _node, _spec
 }
 
@@ -749,24 +565,8 @@ func (_c *ChannelCreateBulk) Save(ctx context.Context) ([]*Channel, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *ChannelCreateBulk) SaveX(ctx context.Context) []*Channel {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *ChannelCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *ChannelCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -104,15 +104,6 @@ func (_q *ChatBatchQuery) Only(ctx context.Context) (*ChatBatch, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *ChatBatchQuery) OnlyX(ctx context.Context) *ChatBatch {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only ChatBatch ID in the query.
 // Returns a *NotSingularError when more than one ChatBatch ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -142,15 +133,6 @@ func (_q *ChatBatchQuery) All(ctx context.Context) ([]*ChatBatch, error) {
 	return withInterceptors[[]*ChatBatch](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *ChatBatchQuery) AllX(ctx context.Context) []*ChatBatch {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of ChatBatch IDs.
 func (_q *ChatBatchQuery) IDs(ctx context.Context) (ids []uid.ID, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -172,15 +154,6 @@ func (_q *ChatBatchQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*ChatBatchQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *ChatBatchQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *ChatBatchQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,15 +165,6 @@ func (_q *ChatBatchQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *ChatBatchQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the ChatBatchQuery builder, including all associated steps. It can be

@@ -12,11 +12,9 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"
-	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
@@ -34,18 +32,14 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
-	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
-	"github.com/moderato-live/moderato/ent/messagegeneration"
-	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
-	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
@@ -414,23 +408,6 @@ func (c *Client) Close() error {
 	return c.driver.Close()
 }
 
-// Use adds the mutation hooks to all the entity clients.
-// In order to add hooks to a specific client, call: `client.Node.Use(...)`.
-func (c *Client) Use(hooks ...Hook) {
-	for _, n := range []interface{ Use(...Hook) }{
-		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
-		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
-		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
-		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.RefreshToken, c.Role, c.StandingSubscriber, c.Stream, c.Subscription,
-		c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
-	} {
-		n.Use(hooks...)
-	}
-}
-
 // Intercept adds the query interceptors to all the entity clients.
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
@@ -548,12 +525,6 @@ func NewActivityClient(c config) *ActivityClient {
 	return &ActivityClient{config: c}
 }
 
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `activity.Hooks(f(g(h())))`.
-func (c *ActivityClient) Use(hooks ...Hook) {
-	c.hooks.Activity = append(c.hooks.Activity, hooks...)
-}
-
 // Intercept adds a list of query interceptors to the interceptors stack.
 // A call to `Intercept(f, g, h)` equals to `activity.Intercept(f(g(h())))`.
 func (c *ActivityClient) Intercept(interceptors ...Interceptor) {
@@ -637,15 +608,6 @@ func (c *ActivityClient) Get(ctx context.Context, id uid.ID) (*Activity, error) 
 	return c.Query().Where(activity.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ActivityClient) GetX(ctx context.Context, id uid.ID) *Activity {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ActivityClient) Hooks() []Hook {
 	return c.hooks.Activity
@@ -679,12 +641,6 @@ type ApplicationClient struct {
 // NewApplicationClient returns a client for the Application from the given config.
 func NewApplicationClient(c config) *ApplicationClient {
 	return &ApplicationClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `application.Hooks(f(g(h())))`.
-func (c *ApplicationClient) Use(hooks ...Hook) {
-	c.hooks.Application = append(c.hooks.Application, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -770,15 +726,6 @@ func (c *ApplicationClient) Get(ctx context.Context, id string) (*Application, e
 	return c.Query().Where(application.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ApplicationClient) GetX(ctx context.Context, id string) *Application {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ApplicationClient) Hooks() []Hook {
 	return c.hooks.Application
@@ -812,12 +759,6 @@ type AuthorizationClient struct {
 // NewAuthorizationClient returns a client for the Authorization from the given config.
 func NewAuthorizationClient(c config) *AuthorizationClient {
 	return &AuthorizationClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `authorization.Hooks(f(g(h())))`.
-func (c *AuthorizationClient) Use(hooks ...Hook) {
-	c.hooks.Authorization = append(c.hooks.Authorization, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -903,15 +844,6 @@ func (c *AuthorizationClient) Get(ctx context.Context, id digest.SHA256) (*Autho
 	return c.Query().Where(authorization.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *AuthorizationClient) GetX(ctx context.Context, id digest.SHA256) *Authorization {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *AuthorizationClient) Hooks() []Hook {
 	return c.hooks.Authorization
@@ -945,12 +877,6 @@ type BanClient struct {
 // NewBanClient returns a client for the Ban from the given config.
 func NewBanClient(c config) *BanClient {
 	return &BanClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `ban.Hooks(f(g(h())))`.
-func (c *BanClient) Use(hooks ...Hook) {
-	c.hooks.Ban = append(c.hooks.Ban, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -994,8 +920,8 @@ func (c *BanClient) Update() *BanUpdate {
 // UpdateOne returns an update builder for the given entity.
 func (c *BanClient) UpdateOne(_m *Ban) *BanUpdateOne {
 	mutation := newBanMutation(c.config, OpUpdateOne)
-	mutation.channel = &_m.ChannelID
-	mutation.user = &_m.UserID
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
 	return &BanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
@@ -1012,20 +938,6 @@ func (c *BanClient) Query() *BanQuery {
 		ctx:    &QueryContext{Type: TypeBan},
 		inters: c.Interceptors(),
 	}
-}
-
-// QueryChannel queries the channel edge of a Ban.
-func (c *BanClient) QueryChannel(_m *Ban) *ChannelQuery {
-	return c.Query().
-		Where(ban.ChannelID(_m.ChannelID), ban.UserID(_m.UserID)).
-		QueryChannel()
-}
-
-// QueryUser queries the user edge of a Ban.
-func (c *BanClient) QueryUser(_m *Ban) *UserQuery {
-	return c.Query().
-		Where(ban.ChannelID(_m.ChannelID), ban.UserID(_m.UserID)).
-		QueryUser()
 }
 
 // Hooks returns the client hooks.
@@ -1061,12 +973,6 @@ type BanBatchClient struct {
 // NewBanBatchClient returns a client for the BanBatch from the given config.
 func NewBanBatchClient(c config) *BanBatchClient {
 	return &BanBatchClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `banbatch.Hooks(f(g(h())))`.
-func (c *BanBatchClient) Use(hooks ...Hook) {
-	c.hooks.BanBatch = append(c.hooks.BanBatch, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -1152,15 +1058,6 @@ func (c *BanBatchClient) Get(ctx context.Context, id uid.ID) (*BanBatch, error) 
 	return c.Query().Where(banbatch.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *BanBatchClient) GetX(ctx context.Context, id uid.ID) *BanBatch {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *BanBatchClient) Hooks() []Hook {
 	return c.hooks.BanBatch
@@ -1194,12 +1091,6 @@ type CategoryClient struct {
 // NewCategoryClient returns a client for the Category from the given config.
 func NewCategoryClient(c config) *CategoryClient {
 	return &CategoryClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `category.Hooks(f(g(h())))`.
-func (c *CategoryClient) Use(hooks ...Hook) {
-	c.hooks.Category = append(c.hooks.Category, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -1285,15 +1176,6 @@ func (c *CategoryClient) Get(ctx context.Context, id int64) (*Category, error) {
 	return c.Query().Where(category.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *CategoryClient) GetX(ctx context.Context, id int64) *Category {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *CategoryClient) Hooks() []Hook {
 	return c.hooks.Category
@@ -1327,12 +1209,6 @@ type ChannelClient struct {
 // NewChannelClient returns a client for the Channel from the given config.
 func NewChannelClient(c config) *ChannelClient {
 	return &ChannelClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `channel.Hooks(f(g(h())))`.
-func (c *ChannelClient) Use(hooks ...Hook) {
-	c.hooks.Channel = append(c.hooks.Channel, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -1418,175 +1294,6 @@ func (c *ChannelClient) Get(ctx context.Context, id uid.ID) (*Channel, error) {
 	return c.Query().Where(channel.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ChannelClient) GetX(ctx context.Context, id uid.ID) *Channel {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryFollowers queries the followers edge of a Channel.
-func (c *ChannelClient) QueryFollowers(_m *Channel) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, false, channel.FollowersTable, channel.FollowersPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QuerySubscribers queries the subscribers edge of a Channel.
-func (c *ChannelClient) QuerySubscribers(_m *Channel) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, false, channel.SubscribersTable, channel.SubscribersPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryBannedUsers queries the banned_users edge of a Channel.
-func (c *ChannelClient) QueryBannedUsers(_m *Channel) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, false, channel.BannedUsersTable, channel.BannedUsersPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryMutedUsers queries the muted_users edge of a Channel.
-func (c *ChannelClient) QueryMutedUsers(_m *Channel) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, false, channel.MutedUsersTable, channel.MutedUsersPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryClearedUsers queries the cleared_users edge of a Channel.
-func (c *ChannelClient) QueryClearedUsers(_m *Channel) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, false, channel.ClearedUsersTable, channel.ClearedUsersPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryFollows queries the follows edge of a Channel.
-func (c *ChannelClient) QueryFollows(_m *Channel) *FollowQuery {
-	query := (&FollowClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(follow.Table, follow.ChannelColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, channel.FollowsTable, channel.FollowsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QuerySubscriptions queries the subscriptions edge of a Channel.
-func (c *ChannelClient) QuerySubscriptions(_m *Channel) *SubscriptionQuery {
-	query := (&SubscriptionClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(subscription.Table, subscription.ChannelColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, channel.SubscriptionsTable, channel.SubscriptionsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryBans queries the bans edge of a Channel.
-func (c *ChannelClient) QueryBans(_m *Channel) *BanQuery {
-	query := (&BanClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(ban.Table, ban.ChannelColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, channel.BansTable, channel.BansColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryMutes queries the mutes edge of a Channel.
-func (c *ChannelClient) QueryMutes(_m *Channel) *MuteQuery {
-	query := (&MuteClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(mute.Table, mute.ChannelColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, channel.MutesTable, channel.MutesColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryMessageGenerations queries the message_generations edge of a Channel.
-func (c *ChannelClient) QueryMessageGenerations(_m *Channel) *MessageGenerationQuery {
-	query := (&MessageGenerationClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(channel.Table, channel.FieldID, id),
-			sqlgraph.To(messagegeneration.Table, messagegeneration.ChannelColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, channel.MessageGenerationsTable, channel.MessageGenerationsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *ChannelClient) Hooks() []Hook {
 	return c.hooks.Channel
@@ -1620,12 +1327,6 @@ type ChannelCountClient struct {
 // NewChannelCountClient returns a client for the ChannelCount from the given config.
 func NewChannelCountClient(c config) *ChannelCountClient {
 	return &ChannelCountClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `channelcount.Hooks(f(g(h())))`.
-func (c *ChannelCountClient) Use(hooks ...Hook) {
-	c.hooks.ChannelCount = append(c.hooks.ChannelCount, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -1711,15 +1412,6 @@ func (c *ChannelCountClient) Get(ctx context.Context, id int64) (*ChannelCount, 
 	return c.Query().Where(channelcount.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ChannelCountClient) GetX(ctx context.Context, id int64) *ChannelCount {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ChannelCountClient) Hooks() []Hook {
 	return c.hooks.ChannelCount
@@ -1753,12 +1445,6 @@ type ChannelCountDeltaClient struct {
 // NewChannelCountDeltaClient returns a client for the ChannelCountDelta from the given config.
 func NewChannelCountDeltaClient(c config) *ChannelCountDeltaClient {
 	return &ChannelCountDeltaClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `channelcountdelta.Hooks(f(g(h())))`.
-func (c *ChannelCountDeltaClient) Use(hooks ...Hook) {
-	c.hooks.ChannelCountDelta = append(c.hooks.ChannelCountDelta, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -1844,15 +1530,6 @@ func (c *ChannelCountDeltaClient) Get(ctx context.Context, id uid.ID) (*ChannelC
 	return c.Query().Where(channelcountdelta.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ChannelCountDeltaClient) GetX(ctx context.Context, id uid.ID) *ChannelCountDelta {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ChannelCountDeltaClient) Hooks() []Hook {
 	return c.hooks.ChannelCountDelta
@@ -1886,12 +1563,6 @@ type ChatBatchClient struct {
 // NewChatBatchClient returns a client for the ChatBatch from the given config.
 func NewChatBatchClient(c config) *ChatBatchClient {
 	return &ChatBatchClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `chatbatch.Hooks(f(g(h())))`.
-func (c *ChatBatchClient) Use(hooks ...Hook) {
-	c.hooks.ChatBatch = append(c.hooks.ChatBatch, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -1977,15 +1648,6 @@ func (c *ChatBatchClient) Get(ctx context.Context, id uid.ID) (*ChatBatch, error
 	return c.Query().Where(chatbatch.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ChatBatchClient) GetX(ctx context.Context, id uid.ID) *ChatBatch {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ChatBatchClient) Hooks() []Hook {
 	return c.hooks.ChatBatch
@@ -2019,12 +1681,6 @@ type ChatGenerationClient struct {
 // NewChatGenerationClient returns a client for the ChatGeneration from the given config.
 func NewChatGenerationClient(c config) *ChatGenerationClient {
 	return &ChatGenerationClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `chatgeneration.Hooks(f(g(h())))`.
-func (c *ChatGenerationClient) Use(hooks ...Hook) {
-	c.hooks.ChatGeneration = append(c.hooks.ChatGeneration, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2110,15 +1766,6 @@ func (c *ChatGenerationClient) Get(ctx context.Context, id uid.ID) (*ChatGenerat
 	return c.Query().Where(chatgeneration.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ChatGenerationClient) GetX(ctx context.Context, id uid.ID) *ChatGeneration {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ChatGenerationClient) Hooks() []Hook {
 	return c.hooks.ChatGeneration
@@ -2152,12 +1799,6 @@ type ChatServerClient struct {
 // NewChatServerClient returns a client for the ChatServer from the given config.
 func NewChatServerClient(c config) *ChatServerClient {
 	return &ChatServerClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `chatserver.Hooks(f(g(h())))`.
-func (c *ChatServerClient) Use(hooks ...Hook) {
-	c.hooks.ChatServer = append(c.hooks.ChatServer, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2243,15 +1884,6 @@ func (c *ChatServerClient) Get(ctx context.Context, id uid.ID) (*ChatServer, err
 	return c.Query().Where(chatserver.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ChatServerClient) GetX(ctx context.Context, id uid.ID) *ChatServer {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ChatServerClient) Hooks() []Hook {
 	return c.hooks.ChatServer
@@ -2285,12 +1917,6 @@ type ClipClient struct {
 // NewClipClient returns a client for the Clip from the given config.
 func NewClipClient(c config) *ClipClient {
 	return &ClipClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `clip.Hooks(f(g(h())))`.
-func (c *ClipClient) Use(hooks ...Hook) {
-	c.hooks.Clip = append(c.hooks.Clip, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2376,15 +2002,6 @@ func (c *ClipClient) Get(ctx context.Context, id uid.ID) (*Clip, error) {
 	return c.Query().Where(clip.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ClipClient) GetX(ctx context.Context, id uid.ID) *Clip {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ClipClient) Hooks() []Hook {
 	return c.hooks.Clip
@@ -2418,12 +2035,6 @@ type CursorKeyClient struct {
 // NewCursorKeyClient returns a client for the CursorKey from the given config.
 func NewCursorKeyClient(c config) *CursorKeyClient {
 	return &CursorKeyClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `cursorkey.Hooks(f(g(h())))`.
-func (c *CursorKeyClient) Use(hooks ...Hook) {
-	c.hooks.CursorKey = append(c.hooks.CursorKey, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2509,15 +2120,6 @@ func (c *CursorKeyClient) Get(ctx context.Context, id int64) (*CursorKey, error)
 	return c.Query().Where(cursorkey.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *CursorKeyClient) GetX(ctx context.Context, id int64) *CursorKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *CursorKeyClient) Hooks() []Hook {
 	return c.hooks.CursorKey
@@ -2551,12 +2153,6 @@ type ErasureClient struct {
 // NewErasureClient returns a client for the Erasure from the given config.
 func NewErasureClient(c config) *ErasureClient {
 	return &ErasureClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `erasure.Hooks(f(g(h())))`.
-func (c *ErasureClient) Use(hooks ...Hook) {
-	c.hooks.Erasure = append(c.hooks.Erasure, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2642,15 +2238,6 @@ func (c *ErasureClient) Get(ctx context.Context, id uid.ID) (*Erasure, error) {
 	return c.Query().Where(erasure.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *ErasureClient) GetX(ctx context.Context, id uid.ID) *Erasure {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *ErasureClient) Hooks() []Hook {
 	return c.hooks.Erasure
@@ -2684,12 +2271,6 @@ type EventClient struct {
 // NewEventClient returns a client for the Event from the given config.
 func NewEventClient(c config) *EventClient {
 	return &EventClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `event.Hooks(f(g(h())))`.
-func (c *EventClient) Use(hooks ...Hook) {
-	c.hooks.Event = append(c.hooks.Event, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2775,15 +2356,6 @@ func (c *EventClient) Get(ctx context.Context, id uid.ID) (*Event, error) {
 	return c.Query().Where(event.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *EventClient) GetX(ctx context.Context, id uid.ID) *Event {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *EventClient) Hooks() []Hook {
 	return c.hooks.Event
@@ -2817,12 +2389,6 @@ type EventSequencerClient struct {
 // NewEventSequencerClient returns a client for the EventSequencer from the given config.
 func NewEventSequencerClient(c config) *EventSequencerClient {
 	return &EventSequencerClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `eventsequencer.Hooks(f(g(h())))`.
-func (c *EventSequencerClient) Use(hooks ...Hook) {
-	c.hooks.EventSequencer = append(c.hooks.EventSequencer, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -2908,15 +2474,6 @@ func (c *EventSequencerClient) Get(ctx context.Context, id int64) (*EventSequenc
 	return c.Query().Where(eventsequencer.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *EventSequencerClient) GetX(ctx context.Context, id int64) *EventSequencer {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *EventSequencerClient) Hooks() []Hook {
 	return c.hooks.EventSequencer
@@ -2950,12 +2507,6 @@ type EventSessionClient struct {
 // NewEventSessionClient returns a client for the EventSession from the given config.
 func NewEventSessionClient(c config) *EventSessionClient {
 	return &EventSessionClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `eventsession.Hooks(f(g(h())))`.
-func (c *EventSessionClient) Use(hooks ...Hook) {
-	c.hooks.EventSession = append(c.hooks.EventSession, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3041,15 +2592,6 @@ func (c *EventSessionClient) Get(ctx context.Context, id uid.ID) (*EventSession,
 	return c.Query().Where(eventsession.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *EventSessionClient) GetX(ctx context.Context, id uid.ID) *EventSession {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *EventSessionClient) Hooks() []Hook {
 	return c.hooks.EventSession
@@ -3083,12 +2625,6 @@ type EventSinkClient struct {
 // NewEventSinkClient returns a client for the EventSink from the given config.
 func NewEventSinkClient(c config) *EventSinkClient {
 	return &EventSinkClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `eventsink.Hooks(f(g(h())))`.
-func (c *EventSinkClient) Use(hooks ...Hook) {
-	c.hooks.EventSink = append(c.hooks.EventSink, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3174,15 +2710,6 @@ func (c *EventSinkClient) Get(ctx context.Context, id string) (*EventSink, error
 	return c.Query().Where(eventsink.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *EventSinkClient) GetX(ctx context.Context, id string) *EventSink {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *EventSinkClient) Hooks() []Hook {
 	return c.hooks.EventSink
@@ -3216,12 +2743,6 @@ type EventSubscriptionClient struct {
 // NewEventSubscriptionClient returns a client for the EventSubscription from the given config.
 func NewEventSubscriptionClient(c config) *EventSubscriptionClient {
 	return &EventSubscriptionClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `eventsubscription.Hooks(f(g(h())))`.
-func (c *EventSubscriptionClient) Use(hooks ...Hook) {
-	c.hooks.EventSubscription = append(c.hooks.EventSubscription, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3307,15 +2828,6 @@ func (c *EventSubscriptionClient) Get(ctx context.Context, id uid.ID) (*EventSub
 	return c.Query().Where(eventsubscription.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *EventSubscriptionClient) GetX(ctx context.Context, id uid.ID) *EventSubscription {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *EventSubscriptionClient) Hooks() []Hook {
 	return c.hooks.EventSubscription
@@ -3349,12 +2861,6 @@ type EventTicketClient struct {
 // NewEventTicketClient returns a client for the EventTicket from the given config.
 func NewEventTicketClient(c config) *EventTicketClient {
 	return &EventTicketClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `eventticket.Hooks(f(g(h())))`.
-func (c *EventTicketClient) Use(hooks ...Hook) {
-	c.hooks.EventTicket = append(c.hooks.EventTicket, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3440,15 +2946,6 @@ func (c *EventTicketClient) Get(ctx context.Context, id digest.SHA256) (*EventTi
 	return c.Query().Where(eventticket.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *EventTicketClient) GetX(ctx context.Context, id digest.SHA256) *EventTicket {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *EventTicketClient) Hooks() []Hook {
 	return c.hooks.EventTicket
@@ -3482,12 +2979,6 @@ type FollowClient struct {
 // NewFollowClient returns a client for the Follow from the given config.
 func NewFollowClient(c config) *FollowClient {
 	return &FollowClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `follow.Hooks(f(g(h())))`.
-func (c *FollowClient) Use(hooks ...Hook) {
-	c.hooks.Follow = append(c.hooks.Follow, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3531,8 +3022,8 @@ func (c *FollowClient) Update() *FollowUpdate {
 // UpdateOne returns an update builder for the given entity.
 func (c *FollowClient) UpdateOne(_m *Follow) *FollowUpdateOne {
 	mutation := newFollowMutation(c.config, OpUpdateOne)
-	mutation.channel = &_m.ChannelID
-	mutation.user = &_m.UserID
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
 	return &FollowUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
@@ -3549,20 +3040,6 @@ func (c *FollowClient) Query() *FollowQuery {
 		ctx:    &QueryContext{Type: TypeFollow},
 		inters: c.Interceptors(),
 	}
-}
-
-// QueryChannel queries the channel edge of a Follow.
-func (c *FollowClient) QueryChannel(_m *Follow) *ChannelQuery {
-	return c.Query().
-		Where(follow.ChannelID(_m.ChannelID), follow.UserID(_m.UserID)).
-		QueryChannel()
-}
-
-// QueryUser queries the user edge of a Follow.
-func (c *FollowClient) QueryUser(_m *Follow) *UserQuery {
-	return c.Query().
-		Where(follow.ChannelID(_m.ChannelID), follow.UserID(_m.UserID)).
-		QueryUser()
 }
 
 // Hooks returns the client hooks.
@@ -3598,12 +3075,6 @@ type GrantClient struct {
 // NewGrantClient returns a client for the Grant from the given config.
 func NewGrantClient(c config) *GrantClient {
 	return &GrantClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `grant.Hooks(f(g(h())))`.
-func (c *GrantClient) Use(hooks ...Hook) {
-	c.hooks.Grant = append(c.hooks.Grant, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3689,15 +3160,6 @@ func (c *GrantClient) Get(ctx context.Context, id uid.ID) (*Grant, error) {
 	return c.Query().Where(grant.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *GrantClient) GetX(ctx context.Context, id uid.ID) *Grant {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *GrantClient) Hooks() []Hook {
 	return c.hooks.Grant
@@ -3731,12 +3193,6 @@ type IdempotencyKeyClient struct {
 // NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
 func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
 	return &IdempotencyKeyClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
-func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
-	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3822,15 +3278,6 @@ func (c *IdempotencyKeyClient) Get(ctx context.Context, id digest.SHA256) (*Idem
 	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *IdempotencyKeyClient) GetX(ctx context.Context, id digest.SHA256) *IdempotencyKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *IdempotencyKeyClient) Hooks() []Hook {
 	return c.hooks.IdempotencyKey
@@ -3864,12 +3311,6 @@ type MessageClient struct {
 // NewMessageClient returns a client for the Message from the given config.
 func NewMessageClient(c config) *MessageClient {
 	return &MessageClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `message.Hooks(f(g(h())))`.
-func (c *MessageClient) Use(hooks ...Hook) {
-	c.hooks.Message = append(c.hooks.Message, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -3955,15 +3396,6 @@ func (c *MessageClient) Get(ctx context.Context, id uid.ID) (*Message, error) {
 	return c.Query().Where(message.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *MessageClient) GetX(ctx context.Context, id uid.ID) *Message {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *MessageClient) Hooks() []Hook {
 	return c.hooks.Message
@@ -3997,12 +3429,6 @@ type MessageGenerationClient struct {
 // NewMessageGenerationClient returns a client for the MessageGeneration from the given config.
 func NewMessageGenerationClient(c config) *MessageGenerationClient {
 	return &MessageGenerationClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `messagegeneration.Hooks(f(g(h())))`.
-func (c *MessageGenerationClient) Use(hooks ...Hook) {
-	c.hooks.MessageGeneration = append(c.hooks.MessageGeneration, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4046,8 +3472,8 @@ func (c *MessageGenerationClient) Update() *MessageGenerationUpdate {
 // UpdateOne returns an update builder for the given entity.
 func (c *MessageGenerationClient) UpdateOne(_m *MessageGeneration) *MessageGenerationUpdateOne {
 	mutation := newMessageGenerationMutation(c.config, OpUpdateOne)
-	mutation.channel = &_m.ChannelID
-	mutation.user = &_m.UserID
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
 	return &MessageGenerationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
@@ -4064,20 +3490,6 @@ func (c *MessageGenerationClient) Query() *MessageGenerationQuery {
 		ctx:    &QueryContext{Type: TypeMessageGeneration},
 		inters: c.Interceptors(),
 	}
-}
-
-// QueryChannel queries the channel edge of a MessageGeneration.
-func (c *MessageGenerationClient) QueryChannel(_m *MessageGeneration) *ChannelQuery {
-	return c.Query().
-		Where(messagegeneration.ChannelID(_m.ChannelID), messagegeneration.UserID(_m.UserID)).
-		QueryChannel()
-}
-
-// QueryUser queries the user edge of a MessageGeneration.
-func (c *MessageGenerationClient) QueryUser(_m *MessageGeneration) *UserQuery {
-	return c.Query().
-		Where(messagegeneration.ChannelID(_m.ChannelID), messagegeneration.UserID(_m.UserID)).
-		QueryUser()
 }
 
 // Hooks returns the client hooks.
@@ -4113,12 +3525,6 @@ type MuteClient struct {
 // NewMuteClient returns a client for the Mute from the given config.
 func NewMuteClient(c config) *MuteClient {
 	return &MuteClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `mute.Hooks(f(g(h())))`.
-func (c *MuteClient) Use(hooks ...Hook) {
-	c.hooks.Mute = append(c.hooks.Mute, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4162,8 +3568,8 @@ func (c *MuteClient) Update() *MuteUpdate {
 // UpdateOne returns an update builder for the given entity.
 func (c *MuteClient) UpdateOne(_m *Mute) *MuteUpdateOne {
 	mutation := newMuteMutation(c.config, OpUpdateOne)
-	mutation.channel = &_m.ChannelID
-	mutation.user = &_m.UserID
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
 	return &MuteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
@@ -4180,20 +3586,6 @@ func (c *MuteClient) Query() *MuteQuery {
 		ctx:    &QueryContext{Type: TypeMute},
 		inters: c.Interceptors(),
 	}
-}
-
-// QueryChannel queries the channel edge of a Mute.
-func (c *MuteClient) QueryChannel(_m *Mute) *ChannelQuery {
-	return c.Query().
-		Where(mute.ChannelID(_m.ChannelID), mute.UserID(_m.UserID)).
-		QueryChannel()
-}
-
-// QueryUser queries the user edge of a Mute.
-func (c *MuteClient) QueryUser(_m *Mute) *UserQuery {
-	return c.Query().
-		Where(mute.ChannelID(_m.ChannelID), mute.UserID(_m.UserID)).
-		QueryUser()
 }
 
 // Hooks returns the client hooks.
@@ -4229,12 +3621,6 @@ type RaidClient struct {
 // NewRaidClient returns a client for the Raid from the given config.
 func NewRaidClient(c config) *RaidClient {
 	return &RaidClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `raid.Hooks(f(g(h())))`.
-func (c *RaidClient) Use(hooks ...Hook) {
-	c.hooks.Raid = append(c.hooks.Raid, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4320,15 +3706,6 @@ func (c *RaidClient) Get(ctx context.Context, id uid.ID) (*Raid, error) {
 	return c.Query().Where(raid.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *RaidClient) GetX(ctx context.Context, id uid.ID) *Raid {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *RaidClient) Hooks() []Hook {
 	return c.hooks.Raid
@@ -4362,12 +3739,6 @@ type RefreshTokenClient struct {
 // NewRefreshTokenClient returns a client for the RefreshToken from the given config.
 func NewRefreshTokenClient(c config) *RefreshTokenClient {
 	return &RefreshTokenClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `refreshtoken.Hooks(f(g(h())))`.
-func (c *RefreshTokenClient) Use(hooks ...Hook) {
-	c.hooks.RefreshToken = append(c.hooks.RefreshToken, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4453,15 +3824,6 @@ func (c *RefreshTokenClient) Get(ctx context.Context, id digest.SHA256) (*Refres
 	return c.Query().Where(refreshtoken.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *RefreshTokenClient) GetX(ctx context.Context, id digest.SHA256) *RefreshToken {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *RefreshTokenClient) Hooks() []Hook {
 	return c.hooks.RefreshToken
@@ -4495,12 +3857,6 @@ type RoleClient struct {
 // NewRoleClient returns a client for the Role from the given config.
 func NewRoleClient(c config) *RoleClient {
 	return &RoleClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `role.Hooks(f(g(h())))`.
-func (c *RoleClient) Use(hooks ...Hook) {
-	c.hooks.Role = append(c.hooks.Role, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4586,15 +3942,6 @@ func (c *RoleClient) Get(ctx context.Context, id uid.ID) (*Role, error) {
 	return c.Query().Where(role.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *RoleClient) GetX(ctx context.Context, id uid.ID) *Role {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *RoleClient) Hooks() []Hook {
 	return c.hooks.Role
@@ -4628,12 +3975,6 @@ type StandingSubscriberClient struct {
 // NewStandingSubscriberClient returns a client for the StandingSubscriber from the given config.
 func NewStandingSubscriberClient(c config) *StandingSubscriberClient {
 	return &StandingSubscriberClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `standingsubscriber.Hooks(f(g(h())))`.
-func (c *StandingSubscriberClient) Use(hooks ...Hook) {
-	c.hooks.StandingSubscriber = append(c.hooks.StandingSubscriber, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4719,15 +4060,6 @@ func (c *StandingSubscriberClient) Get(ctx context.Context, id uid.ID) (*Standin
 	return c.Query().Where(standingsubscriber.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *StandingSubscriberClient) GetX(ctx context.Context, id uid.ID) *StandingSubscriber {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *StandingSubscriberClient) Hooks() []Hook {
 	return c.hooks.StandingSubscriber
@@ -4761,12 +4093,6 @@ type StreamClient struct {
 // NewStreamClient returns a client for the Stream from the given config.
 func NewStreamClient(c config) *StreamClient {
 	return &StreamClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `stream.Hooks(f(g(h())))`.
-func (c *StreamClient) Use(hooks ...Hook) {
-	c.hooks.Stream = append(c.hooks.Stream, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4852,15 +4178,6 @@ func (c *StreamClient) Get(ctx context.Context, id uid.ID) (*Stream, error) {
 	return c.Query().Where(stream.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *StreamClient) GetX(ctx context.Context, id uid.ID) *Stream {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *StreamClient) Hooks() []Hook {
 	return c.hooks.Stream
@@ -4894,12 +4211,6 @@ type SubscriptionClient struct {
 // NewSubscriptionClient returns a client for the Subscription from the given config.
 func NewSubscriptionClient(c config) *SubscriptionClient {
 	return &SubscriptionClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `subscription.Hooks(f(g(h())))`.
-func (c *SubscriptionClient) Use(hooks ...Hook) {
-	c.hooks.Subscription = append(c.hooks.Subscription, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -4943,8 +4254,8 @@ func (c *SubscriptionClient) Update() *SubscriptionUpdate {
 // UpdateOne returns an update builder for the given entity.
 func (c *SubscriptionClient) UpdateOne(_m *Subscription) *SubscriptionUpdateOne {
 	mutation := newSubscriptionMutation(c.config, OpUpdateOne)
-	mutation.channel = &_m.ChannelID
-	mutation.user = &_m.UserID
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
 	return &SubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
@@ -4961,20 +4272,6 @@ func (c *SubscriptionClient) Query() *SubscriptionQuery {
 		ctx:    &QueryContext{Type: TypeSubscription},
 		inters: c.Interceptors(),
 	}
-}
-
-// QueryChannel queries the channel edge of a Subscription.
-func (c *SubscriptionClient) QueryChannel(_m *Subscription) *ChannelQuery {
-	return c.Query().
-		Where(subscription.ChannelID(_m.ChannelID), subscription.UserID(_m.UserID)).
-		QueryChannel()
-}
-
-// QueryUser queries the user edge of a Subscription.
-func (c *SubscriptionClient) QueryUser(_m *Subscription) *UserQuery {
-	return c.Query().
-		Where(subscription.ChannelID(_m.ChannelID), subscription.UserID(_m.UserID)).
-		QueryUser()
 }
 
 // Hooks returns the client hooks.
@@ -5010,12 +4307,6 @@ type SweepClient struct {
 // NewSweepClient returns a client for the Sweep from the given config.
 func NewSweepClient(c config) *SweepClient {
 	return &SweepClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `sweep.Hooks(f(g(h())))`.
-func (c *SweepClient) Use(hooks ...Hook) {
-	c.hooks.Sweep = append(c.hooks.Sweep, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -5101,15 +4392,6 @@ func (c *SweepClient) Get(ctx context.Context, id digest.SHA256) (*Sweep, error)
 	return c.Query().Where(sweep.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *SweepClient) GetX(ctx context.Context, id digest.SHA256) *Sweep {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *SweepClient) Hooks() []Hook {
 	return c.hooks.Sweep
@@ -5143,12 +4425,6 @@ type SweepChunkClient struct {
 // NewSweepChunkClient returns a client for the SweepChunk from the given config.
 func NewSweepChunkClient(c config) *SweepChunkClient {
 	return &SweepChunkClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `sweepchunk.Hooks(f(g(h())))`.
-func (c *SweepChunkClient) Use(hooks ...Hook) {
-	c.hooks.SweepChunk = append(c.hooks.SweepChunk, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -5234,15 +4510,6 @@ func (c *SweepChunkClient) Get(ctx context.Context, id uid.ID) (*SweepChunk, err
 	return c.Query().Where(sweepchunk.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *SweepChunkClient) GetX(ctx context.Context, id uid.ID) *SweepChunk {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *SweepChunkClient) Hooks() []Hook {
 	return c.hooks.SweepChunk
@@ -5276,12 +4543,6 @@ type TokenClient struct {
 // NewTokenClient returns a client for the Token from the given config.
 func NewTokenClient(c config) *TokenClient {
 	return &TokenClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `token.Hooks(f(g(h())))`.
-func (c *TokenClient) Use(hooks ...Hook) {
-	c.hooks.Token = append(c.hooks.Token, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -5367,15 +4628,6 @@ func (c *TokenClient) Get(ctx context.Context, id digest.SHA256) (*Token, error)
 	return c.Query().Where(token.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *TokenClient) GetX(ctx context.Context, id digest.SHA256) *Token {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *TokenClient) Hooks() []Hook {
 	return c.hooks.Token
@@ -5409,12 +4661,6 @@ type UserClient struct {
 // NewUserClient returns a client for the User from the given config.
 func NewUserClient(c config) *UserClient {
 	return &UserClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `user.Hooks(f(g(h())))`.
-func (c *UserClient) Use(hooks ...Hook) {
-	c.hooks.User = append(c.hooks.User, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -5500,175 +4746,6 @@ func (c *UserClient) Get(ctx context.Context, id uid.ID) (*User, error) {
 	return c.Query().Where(user.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *UserClient) GetX(ctx context.Context, id uid.ID) *User {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryFollowedChannels queries the followed_channels edge of a User.
-func (c *UserClient) QueryFollowedChannels(_m *User) *ChannelQuery {
-	query := (&ChannelClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, true, user.FollowedChannelsTable, user.FollowedChannelsPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QuerySubscribedChannels queries the subscribed_channels edge of a User.
-func (c *UserClient) QuerySubscribedChannels(_m *User) *ChannelQuery {
-	query := (&ChannelClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, true, user.SubscribedChannelsTable, user.SubscribedChannelsPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryBannedChannels queries the banned_channels edge of a User.
-func (c *UserClient) QueryBannedChannels(_m *User) *ChannelQuery {
-	query := (&ChannelClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, true, user.BannedChannelsTable, user.BannedChannelsPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryMutedChannels queries the muted_channels edge of a User.
-func (c *UserClient) QueryMutedChannels(_m *User) *ChannelQuery {
-	query := (&ChannelClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, true, user.MutedChannelsTable, user.MutedChannelsPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryClearedChannels queries the cleared_channels edge of a User.
-func (c *UserClient) QueryClearedChannels(_m *User) *ChannelQuery {
-	query := (&ChannelClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2M, true, user.ClearedChannelsTable, user.ClearedChannelsPrimaryKey...),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryFollows queries the follows edge of a User.
-func (c *UserClient) QueryFollows(_m *User) *FollowQuery {
-	query := (&FollowClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(follow.Table, follow.UserColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, user.FollowsTable, user.FollowsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QuerySubscriptions queries the subscriptions edge of a User.
-func (c *UserClient) QuerySubscriptions(_m *User) *SubscriptionQuery {
-	query := (&SubscriptionClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(subscription.Table, subscription.UserColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, user.SubscriptionsTable, user.SubscriptionsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryBans queries the bans edge of a User.
-func (c *UserClient) QueryBans(_m *User) *BanQuery {
-	query := (&BanClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(ban.Table, ban.UserColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, user.BansTable, user.BansColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryMutes queries the mutes edge of a User.
-func (c *UserClient) QueryMutes(_m *User) *MuteQuery {
-	query := (&MuteClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(mute.Table, mute.UserColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, user.MutesTable, user.MutesColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryMessageGenerations queries the message_generations edge of a User.
-func (c *UserClient) QueryMessageGenerations(_m *User) *MessageGenerationQuery {
-	query := (&MessageGenerationClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(messagegeneration.Table, messagegeneration.UserColumn),
-			sqlgraph.Edge(sqlgraph.O2M, true, user.MessageGenerationsTable, user.MessageGenerationsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *UserClient) Hooks() []Hook {
 	return c.hooks.User
@@ -5702,12 +4779,6 @@ type VodClient struct {
 // NewVodClient returns a client for the Vod from the given config.
 func NewVodClient(c config) *VodClient {
 	return &VodClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `vod.Hooks(f(g(h())))`.
-func (c *VodClient) Use(hooks ...Hook) {
-	c.hooks.Vod = append(c.hooks.Vod, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -5793,15 +4864,6 @@ func (c *VodClient) Get(ctx context.Context, id uid.ID) (*Vod, error) {
 	return c.Query().Where(vod.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *VodClient) GetX(ctx context.Context, id uid.ID) *Vod {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *VodClient) Hooks() []Hook {
 	return c.hooks.Vod
@@ -5835,12 +4897,6 @@ type VoteClient struct {
 // NewVoteClient returns a client for the Vote from the given config.
 func NewVoteClient(c config) *VoteClient {
 	return &VoteClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `vote.Hooks(f(g(h())))`.
-func (c *VoteClient) Use(hooks ...Hook) {
-	c.hooks.Vote = append(c.hooks.Vote, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -5926,15 +4982,6 @@ func (c *VoteClient) Get(ctx context.Context, id uid.ID) (*Vote, error) {
 	return c.Query().Where(vote.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *VoteClient) GetX(ctx context.Context, id uid.ID) *Vote {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *VoteClient) Hooks() []Hook {
 	return c.hooks.Vote
@@ -5968,12 +5015,6 @@ type WebhookClient struct {
 // NewWebhookClient returns a client for the Webhook from the given config.
 func NewWebhookClient(c config) *WebhookClient {
 	return &WebhookClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `webhook.Hooks(f(g(h())))`.
-func (c *WebhookClient) Use(hooks ...Hook) {
-	c.hooks.Webhook = append(c.hooks.Webhook, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -6059,15 +5100,6 @@ func (c *WebhookClient) Get(ctx context.Context, id uid.ID) (*Webhook, error) {
 	return c.Query().Where(webhook.ID(id)).Only(ctx)
 }
 
-// GetX is like Get, but panics if an error occurs.
-func (c *WebhookClient) GetX(ctx context.Context, id uid.ID) *Webhook {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
 // Hooks returns the client hooks.
 func (c *WebhookClient) Hooks() []Hook {
 	return c.hooks.Webhook
@@ -6101,12 +5133,6 @@ type WebhookDeliveryClient struct {
 // NewWebhookDeliveryClient returns a client for the WebhookDelivery from the given config.
 func NewWebhookDeliveryClient(c config) *WebhookDeliveryClient {
 	return &WebhookDeliveryClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `webhookdelivery.Hooks(f(g(h())))`.
-func (c *WebhookDeliveryClient) Use(hooks ...Hook) {
-	c.hooks.WebhookDelivery = append(c.hooks.WebhookDelivery, hooks...)
 }
 
 // Intercept adds a list of query interceptors to the interceptors stack.
@@ -6190,15 +5216,6 @@ func (c *WebhookDeliveryClient) Query() *WebhookDeliveryQuery {
 // Get returns a WebhookDelivery entity by its id.
 func (c *WebhookDeliveryClient) Get(ctx context.Context, id uid.ID) (*WebhookDelivery, error) {
 	return c.Query().Where(webhookdelivery.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *WebhookDeliveryClient) GetX(ctx context.Context, id uid.ID) *WebhookDelivery {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
 }
 
 // Hooks returns the client hooks.

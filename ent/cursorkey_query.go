@@ -103,15 +103,6 @@ func (_q *CursorKeyQuery) Only(ctx context.Context) (*CursorKey, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *CursorKeyQuery) OnlyX(ctx context.Context) *CursorKey {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only CursorKey ID in the query.
 // Returns a *NotSingularError when more than one CursorKey ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -141,15 +132,6 @@ func (_q *CursorKeyQuery) All(ctx context.Context) ([]*CursorKey, error) {
 	return withInterceptors[[]*CursorKey](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *CursorKeyQuery) AllX(ctx context.Context) []*CursorKey {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of CursorKey IDs.
 func (_q *CursorKeyQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -171,15 +153,6 @@ func (_q *CursorKeyQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*CursorKeyQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *CursorKeyQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *CursorKeyQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -191,15 +164,6 @@ func (_q *CursorKeyQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *CursorKeyQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the CursorKeyQuery builder, including all associated steps. It can be

@@ -104,15 +104,6 @@ func (_q *ErasureQuery) Only(ctx context.Context) (*Erasure, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *ErasureQuery) OnlyX(ctx context.Context) *Erasure {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only Erasure ID in the query.
 // Returns a *NotSingularError when more than one Erasure ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -142,15 +133,6 @@ func (_q *ErasureQuery) All(ctx context.Context) ([]*Erasure, error) {
 	return withInterceptors[[]*Erasure](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *ErasureQuery) AllX(ctx context.Context) []*Erasure {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Erasure IDs.
 func (_q *ErasureQuery) IDs(ctx context.Context) (ids []uid.ID, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -172,15 +154,6 @@ func (_q *ErasureQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*ErasureQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *ErasureQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *ErasureQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,15 +165,6 @@ func (_q *ErasureQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *ErasureQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the ErasureQuery builder, including all associated steps. It can be

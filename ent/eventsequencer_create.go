@@ -75,26 +75,10 @@ func (_c *EventSequencerCreate) Save(ctx context.Context) (*EventSequencer, erro
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *EventSequencerCreate) SaveX(ctx context.Context) *EventSequencer {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *EventSequencerCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *EventSequencerCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -243,24 +227,8 @@ func (_c *EventSequencerCreateBulk) Save(ctx context.Context) ([]*EventSequencer
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *EventSequencerCreateBulk) SaveX(ctx context.Context) []*EventSequencer {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *EventSequencerCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *EventSequencerCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

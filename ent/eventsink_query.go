@@ -103,15 +103,6 @@ func (_q *EventSinkQuery) Only(ctx context.Context) (*EventSink, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *EventSinkQuery) OnlyX(ctx context.Context) *EventSink {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only EventSink ID in the query.
 // Returns a *NotSingularError when more than one EventSink ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -141,15 +132,6 @@ func (_q *EventSinkQuery) All(ctx context.Context) ([]*EventSink, error) {
 	return withInterceptors[[]*EventSink](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *EventSinkQuery) AllX(ctx context.Context) []*EventSink {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of EventSink IDs.
 func (_q *EventSinkQuery) IDs(ctx context.Context) (ids []string, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -171,15 +153,6 @@ func (_q *EventSinkQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*EventSinkQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *EventSinkQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *EventSinkQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -191,15 +164,6 @@ func (_q *EventSinkQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *EventSinkQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the EventSinkQuery builder, including all associated steps. It can be

@@ -78,26 +78,10 @@ func (_c *EventTicketCreate) Save(ctx context.Context) (*EventTicket, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *EventTicketCreate) SaveX(ctx context.Context) *EventTicket {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *EventTicketCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *EventTicketCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -223,24 +207,8 @@ func (_c *EventTicketCreateBulk) Save(ctx context.Context) ([]*EventTicket, erro
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *EventTicketCreateBulk) SaveX(ctx context.Context) []*EventTicket {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *EventTicketCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *EventTicketCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

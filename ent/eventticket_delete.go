@@ -30,15 +30,6 @@ func (_d *EventTicketDelete) Exec(ctx context.Context) (int, error) {
 	return withHooks(ctx, _d.sqlExec, _d.mutation, _d.hooks)
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *EventTicketDelete) ExecX(ctx context.Context) int {
-	n, err := _d.Exec(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
 func (_d *EventTicketDelete) sqlExec(ctx context.Context) (int, error) {
 	_spec := sqlgraph.NewDeleteSpec(eventticket.Table, sqlgraph.NewFieldSpec(eventticket.FieldID, field.TypeBytes))
 	if ps := _d.mutation.predicates; len(ps) > 0 {
@@ -77,12 +68,5 @@ func (_d *EventTicketDeleteOne) Exec(ctx context.Context) error {
 		return &NotFoundError{eventticket.Label}
 	default:
 		return nil
-	}
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *EventTicketDeleteOne) ExecX(ctx context.Context) {
-	if err := _d.Exec(ctx); err != nil {
-		panic(err)
 	}
 }

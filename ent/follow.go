@@ -8,9 +8,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -26,43 +24,7 @@ type Follow struct {
 	FollowedAt instant.Instant `json:"followed_at,omitempty"`
 	// Whether the user wants a notification when the channel goes live.
 	IsNotificationEnabled bool `json:"is_notification_enabled,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the FollowQuery when eager-loading is set.
-	Edges        FollowEdges `json:"edges"`
-	selectValues sql.SelectValues
-}
-
-// FollowEdges holds the relations/edges for other nodes in the graph.
-type FollowEdges struct {
-	// Channel holds the value of the channel edge.
-	Channel *Channel `json:"channel,omitempty"`
-	// User holds the value of the user edge.
-	User *User `json:"user,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
-}
-
-// ChannelOrErr returns the Channel value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e FollowEdges) ChannelOrErr() (*Channel, error) {
-	if e.Channel != nil {
-		return e.Channel, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: channel.Label}
-	}
-	return nil, &NotLoadedError{edge: "channel"}
-}
-
-// UserOrErr returns the User value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e FollowEdges) UserOrErr() (*User, error) {
-	if e.User != nil {
-		return e.User, nil
-	} else if e.loadedTypes[1] {
-		return nil, &NotFoundError{label: user.Label}
-	}
-	return nil, &NotLoadedError{edge: "user"}
+	selectValues          sql.SelectValues
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -126,16 +88,6 @@ func (_m *Follow) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *Follow) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryChannel queries the "channel" edge of the Follow entity.
-func (_m *Follow) QueryChannel() *ChannelQuery {
-	return NewFollowClient(_m.config).QueryChannel(_m)
-}
-
-// QueryUser queries the "user" edge of the Follow entity.
-func (_m *Follow) QueryUser() *UserQuery {
-	return NewFollowClient(_m.config).QueryUser(_m)
 }
 
 // Update returns a builder for updating this Follow.

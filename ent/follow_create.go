@@ -9,9 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -47,16 +45,6 @@ func (_c *FollowCreate) SetIsNotificationEnabled(v bool) *FollowCreate {
 	return _c
 }
 
-// SetChannel sets the "channel" edge to the Channel entity.
-func (_c *FollowCreate) SetChannel(v *Channel) *FollowCreate {
-	return _c.SetChannelID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_c *FollowCreate) SetUser(v *User) *FollowCreate {
-	return _c.SetUserID(v.ID)
-}
-
 // Mutation returns the FollowMutation object of the builder.
 func (_c *FollowCreate) Mutation() *FollowMutation {
 	return _c.mutation
@@ -67,26 +55,10 @@ func (_c *FollowCreate) Save(ctx context.Context) (*Follow, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *FollowCreate) SaveX(ctx context.Context) *Follow {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *FollowCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *FollowCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -102,12 +74,6 @@ func (_c *FollowCreate) check() error {
 	}
 	if _, ok := _c.mutation.IsNotificationEnabled(); !ok {
 		return &ValidationError{Name: "is_notification_enabled", err: errors.New(`ent: missing required field "Follow.is_notification_enabled"`)}
-	}
-	if len(_c.mutation.ChannelIDs()) == 0 {
-		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "Follow.channel"`)}
-	}
-	if len(_c.mutation.UserIDs()) == 0 {
-		return &ValidationError{Name: "user", err: errors.New(`ent: missing required edge "Follow.user"`)}
 	}
 	return nil
 }
@@ -131,6 +97,14 @@ func (_c *FollowCreate) createSpec() (*Follow, *sqlgraph.CreateSpec) {
 		_node = &Follow{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(follow.Table, nil)
 	)
+	if value, ok := _c.mutation.ChannelID(); ok {
+		_spec.SetField(follow.FieldChannelID, field.TypeBytes, value)
+		_node.ChannelID = value
+	}
+	if value, ok := _c.mutation.UserID(); ok {
+		_spec.SetField(follow.FieldUserID, field.TypeBytes, value)
+		_node.UserID = value
+	}
 	if value, ok := _c.mutation.FollowedAt(); ok {
 		_spec.SetField(follow.FieldFollowedAt, field.TypeInt64, value)
 		_node.FollowedAt = value
@@ -138,40 +112,6 @@ func (_c *FollowCreate) createSpec() (*Follow, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.IsNotificationEnabled(); ok {
 		_spec.SetField(follow.FieldIsNotificationEnabled, field.TypeBool, value)
 		_node.IsNotificationEnabled = value
-	}
-	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   follow.ChannelTable,
-			Columns: []string{follow.ChannelColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.ChannelID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.UserIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   follow.UserTable,
-			Columns: []string{follow.UserColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.UserID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }
@@ -236,24 +176,8 @@ func (_c *FollowCreateBulk) Save(ctx context.Context) ([]*Follow, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *FollowCreateBulk) SaveX(ctx context.Context) []*Follow {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *FollowCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *FollowCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -10,22 +10,17 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/ent/user"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 // FollowQuery is the builder for querying Follow entities.
 type FollowQuery struct {
 	config
-	ctx         *QueryContext
-	order       []follow.OrderOption
-	inters      []Interceptor
-	predicates  []predicate.Follow
-	withChannel *ChannelQuery
-	withUser    *UserQuery
+	ctx        *QueryContext
+	order      []follow.OrderOption
+	inters     []Interceptor
+	predicates []predicate.Follow
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -62,50 +57,6 @@ func (_q *FollowQuery) Order(o ...follow.OrderOption) *FollowQuery {
 	return _q
 }
 
-// QueryChannel chains the current query on the "channel" edge.
-func (_q *FollowQuery) QueryChannel() *ChannelQuery {
-	query := (&ChannelClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(follow.Table, follow.ChannelColumn, selector),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, follow.ChannelTable, follow.ChannelColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryUser chains the current query on the "user" edge.
-func (_q *FollowQuery) QueryUser() *UserQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(follow.Table, follow.UserColumn, selector),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, follow.UserTable, follow.UserColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
 // First returns the first Follow entity from the query.
 // Returns a *NotFoundError when no Follow was found.
 func (_q *FollowQuery) First(ctx context.Context) (*Follow, error) {
@@ -137,15 +88,6 @@ func (_q *FollowQuery) Only(ctx context.Context) (*Follow, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *FollowQuery) OnlyX(ctx context.Context) *Follow {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // All executes the query and returns a list of Follows.
 func (_q *FollowQuery) All(ctx context.Context) ([]*Follow, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -156,15 +98,6 @@ func (_q *FollowQuery) All(ctx context.Context) ([]*Follow, error) {
 	return withInterceptors[[]*Follow](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *FollowQuery) AllX(ctx context.Context) []*Follow {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // Count returns the count of the given query.
 func (_q *FollowQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -172,15 +105,6 @@ func (_q *FollowQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*FollowQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *FollowQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
 }
 
 // Exist returns true if the query has elements in the graph.
@@ -196,15 +120,6 @@ func (_q *FollowQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *FollowQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the FollowQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *FollowQuery) Clone() *FollowQuery {
@@ -212,39 +127,15 @@ func (_q *FollowQuery) Clone() *FollowQuery {
 		return nil
 	}
 	return &FollowQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]follow.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.Follow{}, _q.predicates...),
-		withChannel: _q.withChannel.Clone(),
-		withUser:    _q.withUser.Clone(),
+		config:     _q.config,
+		ctx:        _q.ctx.Clone(),
+		order:      append([]follow.OrderOption{}, _q.order...),
+		inters:     append([]Interceptor{}, _q.inters...),
+		predicates: append([]predicate.Follow{}, _q.predicates...),
 		// clone intermediate query.
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// WithChannel tells the query-builder to eager-load the nodes that are connected to
-// the "channel" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *FollowQuery) WithChannel(opts ...func(*ChannelQuery)) *FollowQuery {
-	query := (&ChannelClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withChannel = query
-	return _q
-}
-
-// WithUser tells the query-builder to eager-load the nodes that are connected to
-// the "user" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *FollowQuery) WithUser(opts ...func(*UserQuery)) *FollowQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withUser = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,12 +191,8 @@ func (_q *FollowQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *FollowQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Follow, error) {
 	var (
-		nodes       = []*Follow{}
-		_spec       = _q.querySpec()
-		loadedTypes = [2]bool{
-			_q.withChannel != nil,
-			_q.withUser != nil,
-		}
+		nodes = []*Follow{}
+		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*Follow).scanValues(nil, columns)
@@ -313,7 +200,6 @@ func (_q *FollowQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Follo
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &Follow{config: _q.config}
 		nodes = append(nodes, node)
-		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	for i := range hooks {
@@ -325,78 +211,7 @@ func (_q *FollowQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Follo
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withChannel; query != nil {
-		if err := _q.loadChannel(ctx, query, nodes, nil,
-			func(n *Follow, e *Channel) { n.Edges.Channel = e }); err != nil {
-			return nil, err
-		}
-	}
-	if query := _q.withUser; query != nil {
-		if err := _q.loadUser(ctx, query, nodes, nil,
-			func(n *Follow, e *User) { n.Edges.User = e }); err != nil {
-			return nil, err
-		}
-	}
 	return nodes, nil
-}
-
-func (_q *FollowQuery) loadChannel(ctx context.Context, query *ChannelQuery, nodes []*Follow, init func(*Follow), assign func(*Follow, *Channel)) error {
-	ids := make([]uid.ID, 0, len(nodes))
-	nodeids := make(map[uid.ID][]*Follow)
-	for i := range nodes {
-		fk := nodes[i].ChannelID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(channel.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "channel_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
-}
-func (_q *FollowQuery) loadUser(ctx context.Context, query *UserQuery, nodes []*Follow, init func(*Follow), assign func(*Follow, *User)) error {
-	ids := make([]uid.ID, 0, len(nodes))
-	nodeids := make(map[uid.ID][]*Follow)
-	for i := range nodes {
-		fk := nodes[i].UserID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(user.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "user_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
 }
 
 func (_q *FollowQuery) sqlCount(ctx context.Context) (int, error) {
@@ -418,12 +233,6 @@ func (_q *FollowQuery) querySpec() *sqlgraph.QuerySpec {
 		_spec.Node.Columns = make([]string, 0, len(fields))
 		for i := range fields {
 			_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
-		}
-		if _q.withChannel != nil {
-			_spec.Node.AddColumnOnce(follow.FieldChannelID)
-		}
-		if _q.withUser != nil {
-			_spec.Node.AddColumnOnce(follow.FieldUserID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

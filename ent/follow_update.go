@@ -73,43 +73,13 @@ func (_u *FollowUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *FollowUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *FollowUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *FollowUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// check runs all checks and user-defined validators on the builder.
-func (_u *FollowUpdate) check() error {
-	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Follow.channel"`)
-	}
-	if _u.mutation.UserCleared() && len(_u.mutation.UserIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Follow.user"`)
-	}
-	return nil
-}
-
 func (_u *FollowUpdate) sqlSave(ctx context.Context) (_node int, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(follow.Table, follow.Columns, sqlgraph.NewFieldSpec(follow.FieldChannelID, field.TypeBytes), sqlgraph.NewFieldSpec(follow.FieldUserID, field.TypeBytes))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
@@ -205,43 +175,13 @@ func (_u *FollowUpdateOne) Save(ctx context.Context) (*Follow, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *FollowUpdateOne) SaveX(ctx context.Context) *Follow {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // Exec executes the query on the entity.
 func (_u *FollowUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *FollowUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// check runs all checks and user-defined validators on the builder.
-func (_u *FollowUpdateOne) check() error {
-	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Follow.channel"`)
-	}
-	if _u.mutation.UserCleared() && len(_u.mutation.UserIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Follow.user"`)
-	}
-	return nil
-}
-
 func (_u *FollowUpdateOne) sqlSave(ctx context.Context) (_node *Follow, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(follow.Table, follow.Columns, sqlgraph.NewFieldSpec(follow.FieldChannelID, field.TypeBytes), sqlgraph.NewFieldSpec(follow.FieldUserID, field.TypeBytes))
 	if id, ok := _u.mutation.ChannelID(); !ok {
 		return nil, &ValidationError{Name: "channel_id", err: errors.New(`ent: missing "Follow.channel_id" for update`)}

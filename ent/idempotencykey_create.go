@@ -70,26 +70,10 @@ func (_c *IdempotencyKeyCreate) Save(ctx context.Context) (*IdempotencyKey, erro
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *IdempotencyKeyCreate) SaveX(ctx context.Context) *IdempotencyKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *IdempotencyKeyCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *IdempotencyKeyCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -218,24 +202,8 @@ func (_c *IdempotencyKeyCreateBulk) Save(ctx context.Context) ([]*IdempotencyKey
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *IdempotencyKeyCreateBulk) SaveX(ctx context.Context) []*IdempotencyKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *IdempotencyKeyCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *IdempotencyKeyCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -104,15 +104,6 @@ func (_q *IdempotencyKeyQuery) Only(ctx context.Context) (*IdempotencyKey, error
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) OnlyX(ctx context.Context) *IdempotencyKey {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only IdempotencyKey ID in the query.
 // Returns a *NotSingularError when more than one IdempotencyKey ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -142,15 +133,6 @@ func (_q *IdempotencyKeyQuery) All(ctx context.Context) ([]*IdempotencyKey, erro
 	return withInterceptors[[]*IdempotencyKey](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) AllX(ctx context.Context) []*IdempotencyKey {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of IdempotencyKey IDs.
 func (_q *IdempotencyKeyQuery) IDs(ctx context.Context) (ids []digest.SHA256, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -172,15 +154,6 @@ func (_q *IdempotencyKeyQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*IdempotencyKeyQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *IdempotencyKeyQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,15 +165,6 @@ func (_q *IdempotencyKeyQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *IdempotencyKeyQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the IdempotencyKeyQuery builder, including all associated steps. It can be

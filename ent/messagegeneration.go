@@ -8,9 +8,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -44,43 +42,7 @@ type MessageGeneration struct {
 	EarlierRaisedAt *instant.Instant `json:"earlier_raised_at,omitempty"`
 	// The highest generation that a deletion had made before it was undone; null if the present generation is the highest so far.
 	RestoredFrom *int64 `json:"restored_from,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the MessageGenerationQuery when eager-loading is set.
-	Edges        MessageGenerationEdges `json:"edges"`
 	selectValues sql.SelectValues
-}
-
-// MessageGenerationEdges holds the relations/edges for other nodes in the graph.
-type MessageGenerationEdges struct {
-	// Channel holds the value of the channel edge.
-	Channel *Channel `json:"channel,omitempty"`
-	// User holds the value of the user edge.
-	User *User `json:"user,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
-}
-
-// ChannelOrErr returns the Channel value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e MessageGenerationEdges) ChannelOrErr() (*Channel, error) {
-	if e.Channel != nil {
-		return e.Channel, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: channel.Label}
-	}
-	return nil, &NotLoadedError{edge: "channel"}
-}
-
-// UserOrErr returns the User value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e MessageGenerationEdges) UserOrErr() (*User, error) {
-	if e.User != nil {
-		return e.User, nil
-	} else if e.loadedTypes[1] {
-		return nil, &NotFoundError{label: user.Label}
-	}
-	return nil, &NotLoadedError{edge: "user"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -206,16 +168,6 @@ func (_m *MessageGeneration) assignValues(columns []string, values []any) error 
 // This includes values selected through modifiers, order, etc.
 func (_m *MessageGeneration) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryChannel queries the "channel" edge of the MessageGeneration entity.
-func (_m *MessageGeneration) QueryChannel() *ChannelQuery {
-	return NewMessageGenerationClient(_m.config).QueryChannel(_m)
-}
-
-// QueryUser queries the "user" edge of the MessageGeneration entity.
-func (_m *MessageGeneration) QueryUser() *UserQuery {
-	return NewMessageGenerationClient(_m.config).QueryUser(_m)
 }
 
 // Update returns a builder for updating this MessageGeneration.

@@ -9,9 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -173,16 +171,6 @@ func (_c *MessageGenerationCreate) SetNillableRestoredFrom(v *int64) *MessageGen
 	return _c
 }
 
-// SetChannel sets the "channel" edge to the Channel entity.
-func (_c *MessageGenerationCreate) SetChannel(v *Channel) *MessageGenerationCreate {
-	return _c.SetChannelID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_c *MessageGenerationCreate) SetUser(v *User) *MessageGenerationCreate {
-	return _c.SetUserID(v.ID)
-}
-
 // Mutation returns the MessageGenerationMutation object of the builder.
 func (_c *MessageGenerationCreate) Mutation() *MessageGenerationMutation {
 	return _c.mutation
@@ -194,26 +182,10 @@ func (_c *MessageGenerationCreate) Save(ctx context.Context) (*MessageGeneration
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *MessageGenerationCreate) SaveX(ctx context.Context) *MessageGeneration {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *MessageGenerationCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *MessageGenerationCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -241,12 +213,6 @@ func (_c *MessageGenerationCreate) check() error {
 	if _, ok := _c.mutation.RestorableByMute(); !ok {
 		return &ValidationError{Name: "restorable_by_mute", err: errors.New(`ent: missing required field "MessageGeneration.restorable_by_mute"`)}
 	}
-	if len(_c.mutation.ChannelIDs()) == 0 {
-		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "MessageGeneration.channel"`)}
-	}
-	if len(_c.mutation.UserIDs()) == 0 {
-		return &ValidationError{Name: "user", err: errors.New(`ent: missing required edge "MessageGeneration.user"`)}
-	}
 	return nil
 }
 
@@ -269,6 +235,14 @@ func (_c *MessageGenerationCreate) createSpec() (*MessageGeneration, *sqlgraph.C
 		_node = &MessageGeneration{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(messagegeneration.Table, nil)
 	)
+	if value, ok := _c.mutation.ChannelID(); ok {
+		_spec.SetField(messagegeneration.FieldChannelID, field.TypeBytes, value)
+		_node.ChannelID = value
+	}
+	if value, ok := _c.mutation.UserID(); ok {
+		_spec.SetField(messagegeneration.FieldUserID, field.TypeBytes, value)
+		_node.UserID = value
+	}
 	if value, ok := _c.mutation.Generation(); ok {
 		_spec.SetField(messagegeneration.FieldGeneration, field.TypeInt64, value)
 		_node.Generation = value
@@ -312,40 +286,6 @@ func (_c *MessageGenerationCreate) createSpec() (*MessageGeneration, *sqlgraph.C
 	if value, ok := _c.mutation.RestoredFrom(); ok {
 		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
 		_node.RestoredFrom = &value
-	}
-	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   messagegeneration.ChannelTable,
-			Columns: []string{messagegeneration.ChannelColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.ChannelID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.UserIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   messagegeneration.UserTable,
-			Columns: []string{messagegeneration.UserColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.UserID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }
@@ -411,24 +351,8 @@ func (_c *MessageGenerationCreateBulk) Save(ctx context.Context) ([]*MessageGene
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *MessageGenerationCreateBulk) SaveX(ctx context.Context) []*MessageGeneration {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *MessageGenerationCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *MessageGenerationCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -310,43 +310,13 @@ func (_u *MessageGenerationUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *MessageGenerationUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *MessageGenerationUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *MessageGenerationUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// check runs all checks and user-defined validators on the builder.
-func (_u *MessageGenerationUpdate) check() error {
-	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "MessageGeneration.channel"`)
-	}
-	if _u.mutation.UserCleared() && len(_u.mutation.UserIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "MessageGeneration.user"`)
-	}
-	return nil
-}
-
 func (_u *MessageGenerationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(messagegeneration.Table, messagegeneration.Columns, sqlgraph.NewFieldSpec(messagegeneration.FieldChannelID, field.TypeBytes), sqlgraph.NewFieldSpec(messagegeneration.FieldUserID, field.TypeBytes))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
@@ -757,43 +727,13 @@ func (_u *MessageGenerationUpdateOne) Save(ctx context.Context) (*MessageGenerat
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *MessageGenerationUpdateOne) SaveX(ctx context.Context) *MessageGeneration {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // Exec executes the query on the entity.
 func (_u *MessageGenerationUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *MessageGenerationUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// check runs all checks and user-defined validators on the builder.
-func (_u *MessageGenerationUpdateOne) check() error {
-	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "MessageGeneration.channel"`)
-	}
-	if _u.mutation.UserCleared() && len(_u.mutation.UserIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "MessageGeneration.user"`)
-	}
-	return nil
-}
-
 func (_u *MessageGenerationUpdateOne) sqlSave(ctx context.Context) (_node *MessageGeneration, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(messagegeneration.Table, messagegeneration.Columns, sqlgraph.NewFieldSpec(messagegeneration.FieldChannelID, field.TypeBytes), sqlgraph.NewFieldSpec(messagegeneration.FieldUserID, field.TypeBytes))
 	if id, ok := _u.mutation.ChannelID(); !ok {
 		return nil, &ValidationError{Name: "channel_id", err: errors.New(`ent: missing "MessageGeneration.channel_id" for update`)}

@@ -3232,23 +3232,21 @@ func (m *AuthorizationMutation) ResetEdge(name string) error {
 // BanMutation represents an operation that mutates the Ban nodes in the graph.
 type BanMutation struct {
 	config
-	op             Op
-	typ            string
-	moderator_id   *uid.ID
-	banned_at      *instant.Instant
-	addbanned_at   *instant.Instant
-	reason         *string
-	expires_at     *instant.Instant
-	addexpires_at  *instant.Instant
-	batch_id       *uid.ID
-	clearedFields  map[string]struct{}
-	channel        *uid.ID
-	clearedchannel bool
-	user           *uid.ID
-	cleareduser    bool
-	done           bool
-	oldValue       func(context.Context) (*Ban, error)
-	predicates     []predicate.Ban
+	op            Op
+	typ           string
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	moderator_id  *uid.ID
+	banned_at     *instant.Instant
+	addbanned_at  *instant.Instant
+	reason        *string
+	expires_at    *instant.Instant
+	addexpires_at *instant.Instant
+	batch_id      *uid.ID
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Ban, error)
+	predicates    []predicate.Ban
 }
 
 var _ ent.Mutation = (*BanMutation)(nil)
@@ -3291,12 +3289,12 @@ func (m BanMutation) Tx() (*Tx, error) {
 
 // SetChannelID sets the "channel_id" field.
 func (m *BanMutation) SetChannelID(u uid.ID) {
-	m.channel = &u
+	m.channel_id = &u
 }
 
 // ChannelID returns the value of the "channel_id" field in the mutation.
 func (m *BanMutation) ChannelID() (r uid.ID, exists bool) {
-	v := m.channel
+	v := m.channel_id
 	if v == nil {
 		return
 	}
@@ -3305,17 +3303,17 @@ func (m *BanMutation) ChannelID() (r uid.ID, exists bool) {
 
 // ResetChannelID resets all changes to the "channel_id" field.
 func (m *BanMutation) ResetChannelID() {
-	m.channel = nil
+	m.channel_id = nil
 }
 
 // SetUserID sets the "user_id" field.
 func (m *BanMutation) SetUserID(u uid.ID) {
-	m.user = &u
+	m.user_id = &u
 }
 
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *BanMutation) UserID() (r uid.ID, exists bool) {
-	v := m.user
+	v := m.user_id
 	if v == nil {
 		return
 	}
@@ -3324,7 +3322,7 @@ func (m *BanMutation) UserID() (r uid.ID, exists bool) {
 
 // ResetUserID resets all changes to the "user_id" field.
 func (m *BanMutation) ResetUserID() {
-	m.user = nil
+	m.user_id = nil
 }
 
 // SetModeratorID sets the "moderator_id" field.
@@ -3489,60 +3487,6 @@ func (m *BanMutation) ResetBatchID() {
 	delete(m.clearedFields, ban.FieldBatchID)
 }
 
-// ClearChannel clears the "channel" edge to the Channel entity.
-func (m *BanMutation) ClearChannel() {
-	m.clearedchannel = true
-	m.clearedFields[ban.FieldChannelID] = struct{}{}
-}
-
-// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
-func (m *BanMutation) ChannelCleared() bool {
-	return m.clearedchannel
-}
-
-// ChannelIDs returns the "channel" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// ChannelID instead. It exists only for internal usage by the builders.
-func (m *BanMutation) ChannelIDs() (ids []uid.ID) {
-	if id := m.channel; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetChannel resets all changes to the "channel" edge.
-func (m *BanMutation) ResetChannel() {
-	m.channel = nil
-	m.clearedchannel = false
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (m *BanMutation) ClearUser() {
-	m.cleareduser = true
-	m.clearedFields[ban.FieldUserID] = struct{}{}
-}
-
-// UserCleared reports if the "user" edge to the User entity was cleared.
-func (m *BanMutation) UserCleared() bool {
-	return m.cleareduser
-}
-
-// UserIDs returns the "user" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// UserID instead. It exists only for internal usage by the builders.
-func (m *BanMutation) UserIDs() (ids []uid.ID) {
-	if id := m.user; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetUser resets all changes to the "user" edge.
-func (m *BanMutation) ResetUser() {
-	m.user = nil
-	m.cleareduser = false
-}
-
 // Where appends a list predicates to the BanMutation builder.
 func (m *BanMutation) Where(ps ...predicate.Ban) {
 	m.predicates = append(m.predicates, ps...)
@@ -3578,10 +3522,10 @@ func (m *BanMutation) Type() string {
 // AddedFields().
 func (m *BanMutation) Fields() []string {
 	fields := make([]string, 0, 7)
-	if m.channel != nil {
+	if m.channel_id != nil {
 		fields = append(fields, ban.FieldChannelID)
 	}
-	if m.user != nil {
+	if m.user_id != nil {
 		fields = append(fields, ban.FieldUserID)
 	}
 	if m.moderator_id != nil {
@@ -3804,35 +3748,19 @@ func (m *BanMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *BanMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.channel != nil {
-		edges = append(edges, ban.EdgeChannel)
-	}
-	if m.user != nil {
-		edges = append(edges, ban.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *BanMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case ban.EdgeChannel:
-		if id := m.channel; id != nil {
-			return []ent.Value{*id}
-		}
-	case ban.EdgeUser:
-		if id := m.user; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *BanMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -3844,53 +3772,25 @@ func (m *BanMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *BanMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.clearedchannel {
-		edges = append(edges, ban.EdgeChannel)
-	}
-	if m.cleareduser {
-		edges = append(edges, ban.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *BanMutation) EdgeCleared(name string) bool {
-	switch name {
-	case ban.EdgeChannel:
-		return m.clearedchannel
-	case ban.EdgeUser:
-		return m.cleareduser
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *BanMutation) ClearEdge(name string) error {
-	switch name {
-	case ban.EdgeChannel:
-		m.ClearChannel()
-		return nil
-	case ban.EdgeUser:
-		m.ClearUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Ban unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *BanMutation) ResetEdge(name string) error {
-	switch name {
-	case ban.EdgeChannel:
-		m.ResetChannel()
-		return nil
-	case ban.EdgeUser:
-		m.ResetUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Ban edge %s", name)
 }
 
@@ -5386,21 +5286,6 @@ type ChannelMutation struct {
 	created_at              *instant.Instant
 	addcreated_at           *instant.Instant
 	clearedFields           map[string]struct{}
-	followers               map[uid.ID]struct{}
-	removedfollowers        map[uid.ID]struct{}
-	clearedfollowers        bool
-	subscribers             map[uid.ID]struct{}
-	removedsubscribers      map[uid.ID]struct{}
-	clearedsubscribers      bool
-	banned_users            map[uid.ID]struct{}
-	removedbanned_users     map[uid.ID]struct{}
-	clearedbanned_users     bool
-	muted_users             map[uid.ID]struct{}
-	removedmuted_users      map[uid.ID]struct{}
-	clearedmuted_users      bool
-	cleared_users           map[uid.ID]struct{}
-	removedcleared_users    map[uid.ID]struct{}
-	clearedcleared_users    bool
 	done                    bool
 	oldValue                func(context.Context) (*Channel, error)
 	predicates              []predicate.Channel
@@ -6432,276 +6317,6 @@ func (m *ChannelMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
-// AddFollowerIDs adds the "followers" edge to the User entity by ids.
-func (m *ChannelMutation) AddFollowerIDs(ids ...uid.ID) {
-	if m.followers == nil {
-		m.followers = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.followers[ids[i]] = struct{}{}
-	}
-}
-
-// ClearFollowers clears the "followers" edge to the User entity.
-func (m *ChannelMutation) ClearFollowers() {
-	m.clearedfollowers = true
-}
-
-// FollowersCleared reports if the "followers" edge to the User entity was cleared.
-func (m *ChannelMutation) FollowersCleared() bool {
-	return m.clearedfollowers
-}
-
-// RemoveFollowerIDs removes the "followers" edge to the User entity by IDs.
-func (m *ChannelMutation) RemoveFollowerIDs(ids ...uid.ID) {
-	if m.removedfollowers == nil {
-		m.removedfollowers = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.followers, ids[i])
-		m.removedfollowers[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedFollowers returns the removed IDs of the "followers" edge to the User entity.
-func (m *ChannelMutation) RemovedFollowersIDs() (ids []uid.ID) {
-	for id := range m.removedfollowers {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// FollowersIDs returns the "followers" edge IDs in the mutation.
-func (m *ChannelMutation) FollowersIDs() (ids []uid.ID) {
-	for id := range m.followers {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetFollowers resets all changes to the "followers" edge.
-func (m *ChannelMutation) ResetFollowers() {
-	m.followers = nil
-	m.clearedfollowers = false
-	m.removedfollowers = nil
-}
-
-// AddSubscriberIDs adds the "subscribers" edge to the User entity by ids.
-func (m *ChannelMutation) AddSubscriberIDs(ids ...uid.ID) {
-	if m.subscribers == nil {
-		m.subscribers = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.subscribers[ids[i]] = struct{}{}
-	}
-}
-
-// ClearSubscribers clears the "subscribers" edge to the User entity.
-func (m *ChannelMutation) ClearSubscribers() {
-	m.clearedsubscribers = true
-}
-
-// SubscribersCleared reports if the "subscribers" edge to the User entity was cleared.
-func (m *ChannelMutation) SubscribersCleared() bool {
-	return m.clearedsubscribers
-}
-
-// RemoveSubscriberIDs removes the "subscribers" edge to the User entity by IDs.
-func (m *ChannelMutation) RemoveSubscriberIDs(ids ...uid.ID) {
-	if m.removedsubscribers == nil {
-		m.removedsubscribers = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.subscribers, ids[i])
-		m.removedsubscribers[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedSubscribers returns the removed IDs of the "subscribers" edge to the User entity.
-func (m *ChannelMutation) RemovedSubscribersIDs() (ids []uid.ID) {
-	for id := range m.removedsubscribers {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// SubscribersIDs returns the "subscribers" edge IDs in the mutation.
-func (m *ChannelMutation) SubscribersIDs() (ids []uid.ID) {
-	for id := range m.subscribers {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetSubscribers resets all changes to the "subscribers" edge.
-func (m *ChannelMutation) ResetSubscribers() {
-	m.subscribers = nil
-	m.clearedsubscribers = false
-	m.removedsubscribers = nil
-}
-
-// AddBannedUserIDs adds the "banned_users" edge to the User entity by ids.
-func (m *ChannelMutation) AddBannedUserIDs(ids ...uid.ID) {
-	if m.banned_users == nil {
-		m.banned_users = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.banned_users[ids[i]] = struct{}{}
-	}
-}
-
-// ClearBannedUsers clears the "banned_users" edge to the User entity.
-func (m *ChannelMutation) ClearBannedUsers() {
-	m.clearedbanned_users = true
-}
-
-// BannedUsersCleared reports if the "banned_users" edge to the User entity was cleared.
-func (m *ChannelMutation) BannedUsersCleared() bool {
-	return m.clearedbanned_users
-}
-
-// RemoveBannedUserIDs removes the "banned_users" edge to the User entity by IDs.
-func (m *ChannelMutation) RemoveBannedUserIDs(ids ...uid.ID) {
-	if m.removedbanned_users == nil {
-		m.removedbanned_users = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.banned_users, ids[i])
-		m.removedbanned_users[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedBannedUsers returns the removed IDs of the "banned_users" edge to the User entity.
-func (m *ChannelMutation) RemovedBannedUsersIDs() (ids []uid.ID) {
-	for id := range m.removedbanned_users {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// BannedUsersIDs returns the "banned_users" edge IDs in the mutation.
-func (m *ChannelMutation) BannedUsersIDs() (ids []uid.ID) {
-	for id := range m.banned_users {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetBannedUsers resets all changes to the "banned_users" edge.
-func (m *ChannelMutation) ResetBannedUsers() {
-	m.banned_users = nil
-	m.clearedbanned_users = false
-	m.removedbanned_users = nil
-}
-
-// AddMutedUserIDs adds the "muted_users" edge to the User entity by ids.
-func (m *ChannelMutation) AddMutedUserIDs(ids ...uid.ID) {
-	if m.muted_users == nil {
-		m.muted_users = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.muted_users[ids[i]] = struct{}{}
-	}
-}
-
-// ClearMutedUsers clears the "muted_users" edge to the User entity.
-func (m *ChannelMutation) ClearMutedUsers() {
-	m.clearedmuted_users = true
-}
-
-// MutedUsersCleared reports if the "muted_users" edge to the User entity was cleared.
-func (m *ChannelMutation) MutedUsersCleared() bool {
-	return m.clearedmuted_users
-}
-
-// RemoveMutedUserIDs removes the "muted_users" edge to the User entity by IDs.
-func (m *ChannelMutation) RemoveMutedUserIDs(ids ...uid.ID) {
-	if m.removedmuted_users == nil {
-		m.removedmuted_users = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.muted_users, ids[i])
-		m.removedmuted_users[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedMutedUsers returns the removed IDs of the "muted_users" edge to the User entity.
-func (m *ChannelMutation) RemovedMutedUsersIDs() (ids []uid.ID) {
-	for id := range m.removedmuted_users {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// MutedUsersIDs returns the "muted_users" edge IDs in the mutation.
-func (m *ChannelMutation) MutedUsersIDs() (ids []uid.ID) {
-	for id := range m.muted_users {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetMutedUsers resets all changes to the "muted_users" edge.
-func (m *ChannelMutation) ResetMutedUsers() {
-	m.muted_users = nil
-	m.clearedmuted_users = false
-	m.removedmuted_users = nil
-}
-
-// AddClearedUserIDs adds the "cleared_users" edge to the User entity by ids.
-func (m *ChannelMutation) AddClearedUserIDs(ids ...uid.ID) {
-	if m.cleared_users == nil {
-		m.cleared_users = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.cleared_users[ids[i]] = struct{}{}
-	}
-}
-
-// ClearClearedUsers clears the "cleared_users" edge to the User entity.
-func (m *ChannelMutation) ClearClearedUsers() {
-	m.clearedcleared_users = true
-}
-
-// ClearedUsersCleared reports if the "cleared_users" edge to the User entity was cleared.
-func (m *ChannelMutation) ClearedUsersCleared() bool {
-	return m.clearedcleared_users
-}
-
-// RemoveClearedUserIDs removes the "cleared_users" edge to the User entity by IDs.
-func (m *ChannelMutation) RemoveClearedUserIDs(ids ...uid.ID) {
-	if m.removedcleared_users == nil {
-		m.removedcleared_users = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.cleared_users, ids[i])
-		m.removedcleared_users[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedClearedUsers returns the removed IDs of the "cleared_users" edge to the User entity.
-func (m *ChannelMutation) RemovedClearedUsersIDs() (ids []uid.ID) {
-	for id := range m.removedcleared_users {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ClearedUsersIDs returns the "cleared_users" edge IDs in the mutation.
-func (m *ChannelMutation) ClearedUsersIDs() (ids []uid.ID) {
-	for id := range m.cleared_users {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetClearedUsers resets all changes to the "cleared_users" edge.
-func (m *ChannelMutation) ResetClearedUsers() {
-	m.cleared_users = nil
-	m.clearedcleared_users = false
-	m.removedcleared_users = nil
-}
-
 // Where appends a list predicates to the ChannelMutation builder.
 func (m *ChannelMutation) Where(ps ...predicate.Channel) {
 	m.predicates = append(m.predicates, ps...)
@@ -7292,189 +6907,49 @@ func (m *ChannelMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *ChannelMutation) AddedEdges() []string {
-	edges := make([]string, 0, 5)
-	if m.followers != nil {
-		edges = append(edges, channel.EdgeFollowers)
-	}
-	if m.subscribers != nil {
-		edges = append(edges, channel.EdgeSubscribers)
-	}
-	if m.banned_users != nil {
-		edges = append(edges, channel.EdgeBannedUsers)
-	}
-	if m.muted_users != nil {
-		edges = append(edges, channel.EdgeMutedUsers)
-	}
-	if m.cleared_users != nil {
-		edges = append(edges, channel.EdgeClearedUsers)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *ChannelMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case channel.EdgeFollowers:
-		ids := make([]ent.Value, 0, len(m.followers))
-		for id := range m.followers {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeSubscribers:
-		ids := make([]ent.Value, 0, len(m.subscribers))
-		for id := range m.subscribers {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeBannedUsers:
-		ids := make([]ent.Value, 0, len(m.banned_users))
-		for id := range m.banned_users {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeMutedUsers:
-		ids := make([]ent.Value, 0, len(m.muted_users))
-		for id := range m.muted_users {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeClearedUsers:
-		ids := make([]ent.Value, 0, len(m.cleared_users))
-		for id := range m.cleared_users {
-			ids = append(ids, id)
-		}
-		return ids
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *ChannelMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 5)
-	if m.removedfollowers != nil {
-		edges = append(edges, channel.EdgeFollowers)
-	}
-	if m.removedsubscribers != nil {
-		edges = append(edges, channel.EdgeSubscribers)
-	}
-	if m.removedbanned_users != nil {
-		edges = append(edges, channel.EdgeBannedUsers)
-	}
-	if m.removedmuted_users != nil {
-		edges = append(edges, channel.EdgeMutedUsers)
-	}
-	if m.removedcleared_users != nil {
-		edges = append(edges, channel.EdgeClearedUsers)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
 // the given name in this mutation.
 func (m *ChannelMutation) RemovedIDs(name string) []ent.Value {
-	switch name {
-	case channel.EdgeFollowers:
-		ids := make([]ent.Value, 0, len(m.removedfollowers))
-		for id := range m.removedfollowers {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeSubscribers:
-		ids := make([]ent.Value, 0, len(m.removedsubscribers))
-		for id := range m.removedsubscribers {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeBannedUsers:
-		ids := make([]ent.Value, 0, len(m.removedbanned_users))
-		for id := range m.removedbanned_users {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeMutedUsers:
-		ids := make([]ent.Value, 0, len(m.removedmuted_users))
-		for id := range m.removedmuted_users {
-			ids = append(ids, id)
-		}
-		return ids
-	case channel.EdgeClearedUsers:
-		ids := make([]ent.Value, 0, len(m.removedcleared_users))
-		for id := range m.removedcleared_users {
-			ids = append(ids, id)
-		}
-		return ids
-	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *ChannelMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 5)
-	if m.clearedfollowers {
-		edges = append(edges, channel.EdgeFollowers)
-	}
-	if m.clearedsubscribers {
-		edges = append(edges, channel.EdgeSubscribers)
-	}
-	if m.clearedbanned_users {
-		edges = append(edges, channel.EdgeBannedUsers)
-	}
-	if m.clearedmuted_users {
-		edges = append(edges, channel.EdgeMutedUsers)
-	}
-	if m.clearedcleared_users {
-		edges = append(edges, channel.EdgeClearedUsers)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *ChannelMutation) EdgeCleared(name string) bool {
-	switch name {
-	case channel.EdgeFollowers:
-		return m.clearedfollowers
-	case channel.EdgeSubscribers:
-		return m.clearedsubscribers
-	case channel.EdgeBannedUsers:
-		return m.clearedbanned_users
-	case channel.EdgeMutedUsers:
-		return m.clearedmuted_users
-	case channel.EdgeClearedUsers:
-		return m.clearedcleared_users
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *ChannelMutation) ClearEdge(name string) error {
-	switch name {
-	}
 	return fmt.Errorf("unknown Channel unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *ChannelMutation) ResetEdge(name string) error {
-	switch name {
-	case channel.EdgeFollowers:
-		m.ResetFollowers()
-		return nil
-	case channel.EdgeSubscribers:
-		m.ResetSubscribers()
-		return nil
-	case channel.EdgeBannedUsers:
-		m.ResetBannedUsers()
-		return nil
-	case channel.EdgeMutedUsers:
-		m.ResetMutedUsers()
-		return nil
-	case channel.EdgeClearedUsers:
-		m.ResetClearedUsers()
-		return nil
-	}
 	return fmt.Errorf("unknown Channel edge %s", name)
 }
 
@@ -16242,14 +15717,12 @@ type FollowMutation struct {
 	config
 	op                      Op
 	typ                     string
+	channel_id              *uid.ID
+	user_id                 *uid.ID
 	followed_at             *instant.Instant
 	addfollowed_at          *instant.Instant
 	is_notification_enabled *bool
 	clearedFields           map[string]struct{}
-	channel                 *uid.ID
-	clearedchannel          bool
-	user                    *uid.ID
-	cleareduser             bool
 	done                    bool
 	oldValue                func(context.Context) (*Follow, error)
 	predicates              []predicate.Follow
@@ -16295,12 +15768,12 @@ func (m FollowMutation) Tx() (*Tx, error) {
 
 // SetChannelID sets the "channel_id" field.
 func (m *FollowMutation) SetChannelID(u uid.ID) {
-	m.channel = &u
+	m.channel_id = &u
 }
 
 // ChannelID returns the value of the "channel_id" field in the mutation.
 func (m *FollowMutation) ChannelID() (r uid.ID, exists bool) {
-	v := m.channel
+	v := m.channel_id
 	if v == nil {
 		return
 	}
@@ -16309,17 +15782,17 @@ func (m *FollowMutation) ChannelID() (r uid.ID, exists bool) {
 
 // ResetChannelID resets all changes to the "channel_id" field.
 func (m *FollowMutation) ResetChannelID() {
-	m.channel = nil
+	m.channel_id = nil
 }
 
 // SetUserID sets the "user_id" field.
 func (m *FollowMutation) SetUserID(u uid.ID) {
-	m.user = &u
+	m.user_id = &u
 }
 
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *FollowMutation) UserID() (r uid.ID, exists bool) {
-	v := m.user
+	v := m.user_id
 	if v == nil {
 		return
 	}
@@ -16328,7 +15801,7 @@ func (m *FollowMutation) UserID() (r uid.ID, exists bool) {
 
 // ResetUserID resets all changes to the "user_id" field.
 func (m *FollowMutation) ResetUserID() {
-	m.user = nil
+	m.user_id = nil
 }
 
 // SetFollowedAt sets the "followed_at" field.
@@ -16389,60 +15862,6 @@ func (m *FollowMutation) ResetIsNotificationEnabled() {
 	m.is_notification_enabled = nil
 }
 
-// ClearChannel clears the "channel" edge to the Channel entity.
-func (m *FollowMutation) ClearChannel() {
-	m.clearedchannel = true
-	m.clearedFields[follow.FieldChannelID] = struct{}{}
-}
-
-// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
-func (m *FollowMutation) ChannelCleared() bool {
-	return m.clearedchannel
-}
-
-// ChannelIDs returns the "channel" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// ChannelID instead. It exists only for internal usage by the builders.
-func (m *FollowMutation) ChannelIDs() (ids []uid.ID) {
-	if id := m.channel; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetChannel resets all changes to the "channel" edge.
-func (m *FollowMutation) ResetChannel() {
-	m.channel = nil
-	m.clearedchannel = false
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (m *FollowMutation) ClearUser() {
-	m.cleareduser = true
-	m.clearedFields[follow.FieldUserID] = struct{}{}
-}
-
-// UserCleared reports if the "user" edge to the User entity was cleared.
-func (m *FollowMutation) UserCleared() bool {
-	return m.cleareduser
-}
-
-// UserIDs returns the "user" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// UserID instead. It exists only for internal usage by the builders.
-func (m *FollowMutation) UserIDs() (ids []uid.ID) {
-	if id := m.user; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetUser resets all changes to the "user" edge.
-func (m *FollowMutation) ResetUser() {
-	m.user = nil
-	m.cleareduser = false
-}
-
 // Where appends a list predicates to the FollowMutation builder.
 func (m *FollowMutation) Where(ps ...predicate.Follow) {
 	m.predicates = append(m.predicates, ps...)
@@ -16478,10 +15897,10 @@ func (m *FollowMutation) Type() string {
 // AddedFields().
 func (m *FollowMutation) Fields() []string {
 	fields := make([]string, 0, 4)
-	if m.channel != nil {
+	if m.channel_id != nil {
 		fields = append(fields, follow.FieldChannelID)
 	}
-	if m.user != nil {
+	if m.user_id != nil {
 		fields = append(fields, follow.FieldUserID)
 	}
 	if m.followed_at != nil {
@@ -16632,35 +16051,19 @@ func (m *FollowMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *FollowMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.channel != nil {
-		edges = append(edges, follow.EdgeChannel)
-	}
-	if m.user != nil {
-		edges = append(edges, follow.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *FollowMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case follow.EdgeChannel:
-		if id := m.channel; id != nil {
-			return []ent.Value{*id}
-		}
-	case follow.EdgeUser:
-		if id := m.user; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *FollowMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -16672,53 +16075,25 @@ func (m *FollowMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *FollowMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.clearedchannel {
-		edges = append(edges, follow.EdgeChannel)
-	}
-	if m.cleareduser {
-		edges = append(edges, follow.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *FollowMutation) EdgeCleared(name string) bool {
-	switch name {
-	case follow.EdgeChannel:
-		return m.clearedchannel
-	case follow.EdgeUser:
-		return m.cleareduser
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *FollowMutation) ClearEdge(name string) error {
-	switch name {
-	case follow.EdgeChannel:
-		m.ClearChannel()
-		return nil
-	case follow.EdgeUser:
-		m.ClearUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Follow unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *FollowMutation) ResetEdge(name string) error {
-	switch name {
-	case follow.EdgeChannel:
-		m.ResetChannel()
-		return nil
-	case follow.EdgeUser:
-		m.ResetUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Follow edge %s", name)
 }
 
@@ -18336,6 +17711,8 @@ type MessageGenerationMutation struct {
 	config
 	op                      Op
 	typ                     string
+	channel_id              *uid.ID
+	user_id                 *uid.ID
 	generation              *int64
 	addgeneration           *int64
 	raised_at               *instant.Instant
@@ -18358,10 +17735,6 @@ type MessageGenerationMutation struct {
 	restored_from           *int64
 	addrestored_from        *int64
 	clearedFields           map[string]struct{}
-	channel                 *uid.ID
-	clearedchannel          bool
-	user                    *uid.ID
-	cleareduser             bool
 	done                    bool
 	oldValue                func(context.Context) (*MessageGeneration, error)
 	predicates              []predicate.MessageGeneration
@@ -18407,12 +17780,12 @@ func (m MessageGenerationMutation) Tx() (*Tx, error) {
 
 // SetChannelID sets the "channel_id" field.
 func (m *MessageGenerationMutation) SetChannelID(u uid.ID) {
-	m.channel = &u
+	m.channel_id = &u
 }
 
 // ChannelID returns the value of the "channel_id" field in the mutation.
 func (m *MessageGenerationMutation) ChannelID() (r uid.ID, exists bool) {
-	v := m.channel
+	v := m.channel_id
 	if v == nil {
 		return
 	}
@@ -18421,17 +17794,17 @@ func (m *MessageGenerationMutation) ChannelID() (r uid.ID, exists bool) {
 
 // ResetChannelID resets all changes to the "channel_id" field.
 func (m *MessageGenerationMutation) ResetChannelID() {
-	m.channel = nil
+	m.channel_id = nil
 }
 
 // SetUserID sets the "user_id" field.
 func (m *MessageGenerationMutation) SetUserID(u uid.ID) {
-	m.user = &u
+	m.user_id = &u
 }
 
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *MessageGenerationMutation) UserID() (r uid.ID, exists bool) {
-	v := m.user
+	v := m.user_id
 	if v == nil {
 		return
 	}
@@ -18440,7 +17813,7 @@ func (m *MessageGenerationMutation) UserID() (r uid.ID, exists bool) {
 
 // ResetUserID resets all changes to the "user_id" field.
 func (m *MessageGenerationMutation) ResetUserID() {
-	m.user = nil
+	m.user_id = nil
 }
 
 // SetGeneration sets the "generation" field.
@@ -18964,60 +18337,6 @@ func (m *MessageGenerationMutation) ResetRestoredFrom() {
 	delete(m.clearedFields, messagegeneration.FieldRestoredFrom)
 }
 
-// ClearChannel clears the "channel" edge to the Channel entity.
-func (m *MessageGenerationMutation) ClearChannel() {
-	m.clearedchannel = true
-	m.clearedFields[messagegeneration.FieldChannelID] = struct{}{}
-}
-
-// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
-func (m *MessageGenerationMutation) ChannelCleared() bool {
-	return m.clearedchannel
-}
-
-// ChannelIDs returns the "channel" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// ChannelID instead. It exists only for internal usage by the builders.
-func (m *MessageGenerationMutation) ChannelIDs() (ids []uid.ID) {
-	if id := m.channel; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetChannel resets all changes to the "channel" edge.
-func (m *MessageGenerationMutation) ResetChannel() {
-	m.channel = nil
-	m.clearedchannel = false
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (m *MessageGenerationMutation) ClearUser() {
-	m.cleareduser = true
-	m.clearedFields[messagegeneration.FieldUserID] = struct{}{}
-}
-
-// UserCleared reports if the "user" edge to the User entity was cleared.
-func (m *MessageGenerationMutation) UserCleared() bool {
-	return m.cleareduser
-}
-
-// UserIDs returns the "user" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// UserID instead. It exists only for internal usage by the builders.
-func (m *MessageGenerationMutation) UserIDs() (ids []uid.ID) {
-	if id := m.user; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetUser resets all changes to the "user" edge.
-func (m *MessageGenerationMutation) ResetUser() {
-	m.user = nil
-	m.cleareduser = false
-}
-
 // Where appends a list predicates to the MessageGenerationMutation builder.
 func (m *MessageGenerationMutation) Where(ps ...predicate.MessageGeneration) {
 	m.predicates = append(m.predicates, ps...)
@@ -19053,10 +18372,10 @@ func (m *MessageGenerationMutation) Type() string {
 // AddedFields().
 func (m *MessageGenerationMutation) Fields() []string {
 	fields := make([]string, 0, 13)
-	if m.channel != nil {
+	if m.channel_id != nil {
 		fields = append(fields, messagegeneration.FieldChannelID)
 	}
-	if m.user != nil {
+	if m.user_id != nil {
 		fields = append(fields, messagegeneration.FieldUserID)
 	}
 	if m.generation != nil {
@@ -19501,35 +18820,19 @@ func (m *MessageGenerationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *MessageGenerationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.channel != nil {
-		edges = append(edges, messagegeneration.EdgeChannel)
-	}
-	if m.user != nil {
-		edges = append(edges, messagegeneration.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *MessageGenerationMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case messagegeneration.EdgeChannel:
-		if id := m.channel; id != nil {
-			return []ent.Value{*id}
-		}
-	case messagegeneration.EdgeUser:
-		if id := m.user; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *MessageGenerationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -19541,75 +18844,45 @@ func (m *MessageGenerationMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *MessageGenerationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.clearedchannel {
-		edges = append(edges, messagegeneration.EdgeChannel)
-	}
-	if m.cleareduser {
-		edges = append(edges, messagegeneration.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *MessageGenerationMutation) EdgeCleared(name string) bool {
-	switch name {
-	case messagegeneration.EdgeChannel:
-		return m.clearedchannel
-	case messagegeneration.EdgeUser:
-		return m.cleareduser
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *MessageGenerationMutation) ClearEdge(name string) error {
-	switch name {
-	case messagegeneration.EdgeChannel:
-		m.ClearChannel()
-		return nil
-	case messagegeneration.EdgeUser:
-		m.ClearUser()
-		return nil
-	}
 	return fmt.Errorf("unknown MessageGeneration unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *MessageGenerationMutation) ResetEdge(name string) error {
-	switch name {
-	case messagegeneration.EdgeChannel:
-		m.ResetChannel()
-		return nil
-	case messagegeneration.EdgeUser:
-		m.ResetUser()
-		return nil
-	}
 	return fmt.Errorf("unknown MessageGeneration edge %s", name)
 }
 
 // MuteMutation represents an operation that mutates the Mute nodes in the graph.
 type MuteMutation struct {
 	config
-	op             Op
-	typ            string
-	moderator_id   *uid.ID
-	muted_at       *instant.Instant
-	addmuted_at    *instant.Instant
-	expires_at     *instant.Instant
-	addexpires_at  *instant.Instant
-	reason         *string
-	clearedFields  map[string]struct{}
-	channel        *uid.ID
-	clearedchannel bool
-	user           *uid.ID
-	cleareduser    bool
-	done           bool
-	oldValue       func(context.Context) (*Mute, error)
-	predicates     []predicate.Mute
+	op            Op
+	typ           string
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	moderator_id  *uid.ID
+	muted_at      *instant.Instant
+	addmuted_at   *instant.Instant
+	expires_at    *instant.Instant
+	addexpires_at *instant.Instant
+	reason        *string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Mute, error)
+	predicates    []predicate.Mute
 }
 
 var _ ent.Mutation = (*MuteMutation)(nil)
@@ -19652,12 +18925,12 @@ func (m MuteMutation) Tx() (*Tx, error) {
 
 // SetChannelID sets the "channel_id" field.
 func (m *MuteMutation) SetChannelID(u uid.ID) {
-	m.channel = &u
+	m.channel_id = &u
 }
 
 // ChannelID returns the value of the "channel_id" field in the mutation.
 func (m *MuteMutation) ChannelID() (r uid.ID, exists bool) {
-	v := m.channel
+	v := m.channel_id
 	if v == nil {
 		return
 	}
@@ -19666,17 +18939,17 @@ func (m *MuteMutation) ChannelID() (r uid.ID, exists bool) {
 
 // ResetChannelID resets all changes to the "channel_id" field.
 func (m *MuteMutation) ResetChannelID() {
-	m.channel = nil
+	m.channel_id = nil
 }
 
 // SetUserID sets the "user_id" field.
 func (m *MuteMutation) SetUserID(u uid.ID) {
-	m.user = &u
+	m.user_id = &u
 }
 
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *MuteMutation) UserID() (r uid.ID, exists bool) {
-	v := m.user
+	v := m.user_id
 	if v == nil {
 		return
 	}
@@ -19685,7 +18958,7 @@ func (m *MuteMutation) UserID() (r uid.ID, exists bool) {
 
 // ResetUserID resets all changes to the "user_id" field.
 func (m *MuteMutation) ResetUserID() {
-	m.user = nil
+	m.user_id = nil
 }
 
 // SetModeratorID sets the "moderator_id" field.
@@ -19804,60 +19077,6 @@ func (m *MuteMutation) ResetReason() {
 	m.reason = nil
 }
 
-// ClearChannel clears the "channel" edge to the Channel entity.
-func (m *MuteMutation) ClearChannel() {
-	m.clearedchannel = true
-	m.clearedFields[mute.FieldChannelID] = struct{}{}
-}
-
-// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
-func (m *MuteMutation) ChannelCleared() bool {
-	return m.clearedchannel
-}
-
-// ChannelIDs returns the "channel" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// ChannelID instead. It exists only for internal usage by the builders.
-func (m *MuteMutation) ChannelIDs() (ids []uid.ID) {
-	if id := m.channel; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetChannel resets all changes to the "channel" edge.
-func (m *MuteMutation) ResetChannel() {
-	m.channel = nil
-	m.clearedchannel = false
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (m *MuteMutation) ClearUser() {
-	m.cleareduser = true
-	m.clearedFields[mute.FieldUserID] = struct{}{}
-}
-
-// UserCleared reports if the "user" edge to the User entity was cleared.
-func (m *MuteMutation) UserCleared() bool {
-	return m.cleareduser
-}
-
-// UserIDs returns the "user" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// UserID instead. It exists only for internal usage by the builders.
-func (m *MuteMutation) UserIDs() (ids []uid.ID) {
-	if id := m.user; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetUser resets all changes to the "user" edge.
-func (m *MuteMutation) ResetUser() {
-	m.user = nil
-	m.cleareduser = false
-}
-
 // Where appends a list predicates to the MuteMutation builder.
 func (m *MuteMutation) Where(ps ...predicate.Mute) {
 	m.predicates = append(m.predicates, ps...)
@@ -19893,10 +19112,10 @@ func (m *MuteMutation) Type() string {
 // AddedFields().
 func (m *MuteMutation) Fields() []string {
 	fields := make([]string, 0, 6)
-	if m.channel != nil {
+	if m.channel_id != nil {
 		fields = append(fields, mute.FieldChannelID)
 	}
-	if m.user != nil {
+	if m.user_id != nil {
 		fields = append(fields, mute.FieldUserID)
 	}
 	if m.moderator_id != nil {
@@ -20089,35 +19308,19 @@ func (m *MuteMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *MuteMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.channel != nil {
-		edges = append(edges, mute.EdgeChannel)
-	}
-	if m.user != nil {
-		edges = append(edges, mute.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *MuteMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case mute.EdgeChannel:
-		if id := m.channel; id != nil {
-			return []ent.Value{*id}
-		}
-	case mute.EdgeUser:
-		if id := m.user; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *MuteMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -20129,53 +19332,25 @@ func (m *MuteMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *MuteMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.clearedchannel {
-		edges = append(edges, mute.EdgeChannel)
-	}
-	if m.cleareduser {
-		edges = append(edges, mute.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *MuteMutation) EdgeCleared(name string) bool {
-	switch name {
-	case mute.EdgeChannel:
-		return m.clearedchannel
-	case mute.EdgeUser:
-		return m.cleareduser
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *MuteMutation) ClearEdge(name string) error {
-	switch name {
-	case mute.EdgeChannel:
-		m.ClearChannel()
-		return nil
-	case mute.EdgeUser:
-		m.ClearUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Mute unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *MuteMutation) ResetEdge(name string) error {
-	switch name {
-	case mute.EdgeChannel:
-		m.ResetChannel()
-		return nil
-	case mute.EdgeUser:
-		m.ResetUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Mute edge %s", name)
 }
 
@@ -23705,6 +22880,8 @@ type SubscriptionMutation struct {
 	config
 	op               Op
 	typ              string
+	channel_id       *uid.ID
+	user_id          *uid.ID
 	subscribed_at    *instant.Instant
 	addsubscribed_at *instant.Instant
 	expires_at       *instant.Instant
@@ -23715,10 +22892,6 @@ type SubscriptionMutation struct {
 	addstreak_count  *int64
 	is_active        *bool
 	clearedFields    map[string]struct{}
-	channel          *uid.ID
-	clearedchannel   bool
-	user             *uid.ID
-	cleareduser      bool
 	done             bool
 	oldValue         func(context.Context) (*Subscription, error)
 	predicates       []predicate.Subscription
@@ -23764,12 +22937,12 @@ func (m SubscriptionMutation) Tx() (*Tx, error) {
 
 // SetChannelID sets the "channel_id" field.
 func (m *SubscriptionMutation) SetChannelID(u uid.ID) {
-	m.channel = &u
+	m.channel_id = &u
 }
 
 // ChannelID returns the value of the "channel_id" field in the mutation.
 func (m *SubscriptionMutation) ChannelID() (r uid.ID, exists bool) {
-	v := m.channel
+	v := m.channel_id
 	if v == nil {
 		return
 	}
@@ -23778,17 +22951,17 @@ func (m *SubscriptionMutation) ChannelID() (r uid.ID, exists bool) {
 
 // ResetChannelID resets all changes to the "channel_id" field.
 func (m *SubscriptionMutation) ResetChannelID() {
-	m.channel = nil
+	m.channel_id = nil
 }
 
 // SetUserID sets the "user_id" field.
 func (m *SubscriptionMutation) SetUserID(u uid.ID) {
-	m.user = &u
+	m.user_id = &u
 }
 
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *SubscriptionMutation) UserID() (r uid.ID, exists bool) {
-	v := m.user
+	v := m.user_id
 	if v == nil {
 		return
 	}
@@ -23797,7 +22970,7 @@ func (m *SubscriptionMutation) UserID() (r uid.ID, exists bool) {
 
 // ResetUserID resets all changes to the "user_id" field.
 func (m *SubscriptionMutation) ResetUserID() {
-	m.user = nil
+	m.user_id = nil
 }
 
 // SetSubscribedAt sets the "subscribed_at" field.
@@ -23975,60 +23148,6 @@ func (m *SubscriptionMutation) ResetIsActive() {
 	m.is_active = nil
 }
 
-// ClearChannel clears the "channel" edge to the Channel entity.
-func (m *SubscriptionMutation) ClearChannel() {
-	m.clearedchannel = true
-	m.clearedFields[subscription.FieldChannelID] = struct{}{}
-}
-
-// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
-func (m *SubscriptionMutation) ChannelCleared() bool {
-	return m.clearedchannel
-}
-
-// ChannelIDs returns the "channel" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// ChannelID instead. It exists only for internal usage by the builders.
-func (m *SubscriptionMutation) ChannelIDs() (ids []uid.ID) {
-	if id := m.channel; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetChannel resets all changes to the "channel" edge.
-func (m *SubscriptionMutation) ResetChannel() {
-	m.channel = nil
-	m.clearedchannel = false
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (m *SubscriptionMutation) ClearUser() {
-	m.cleareduser = true
-	m.clearedFields[subscription.FieldUserID] = struct{}{}
-}
-
-// UserCleared reports if the "user" edge to the User entity was cleared.
-func (m *SubscriptionMutation) UserCleared() bool {
-	return m.cleareduser
-}
-
-// UserIDs returns the "user" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// UserID instead. It exists only for internal usage by the builders.
-func (m *SubscriptionMutation) UserIDs() (ids []uid.ID) {
-	if id := m.user; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetUser resets all changes to the "user" edge.
-func (m *SubscriptionMutation) ResetUser() {
-	m.user = nil
-	m.cleareduser = false
-}
-
 // Where appends a list predicates to the SubscriptionMutation builder.
 func (m *SubscriptionMutation) Where(ps ...predicate.Subscription) {
 	m.predicates = append(m.predicates, ps...)
@@ -24064,10 +23183,10 @@ func (m *SubscriptionMutation) Type() string {
 // AddedFields().
 func (m *SubscriptionMutation) Fields() []string {
 	fields := make([]string, 0, 7)
-	if m.channel != nil {
+	if m.channel_id != nil {
 		fields = append(fields, subscription.FieldChannelID)
 	}
-	if m.user != nil {
+	if m.user_id != nil {
 		fields = append(fields, subscription.FieldUserID)
 	}
 	if m.subscribed_at != nil {
@@ -24299,35 +23418,19 @@ func (m *SubscriptionMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *SubscriptionMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.channel != nil {
-		edges = append(edges, subscription.EdgeChannel)
-	}
-	if m.user != nil {
-		edges = append(edges, subscription.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *SubscriptionMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case subscription.EdgeChannel:
-		if id := m.channel; id != nil {
-			return []ent.Value{*id}
-		}
-	case subscription.EdgeUser:
-		if id := m.user; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *SubscriptionMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -24339,53 +23442,25 @@ func (m *SubscriptionMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *SubscriptionMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.clearedchannel {
-		edges = append(edges, subscription.EdgeChannel)
-	}
-	if m.cleareduser {
-		edges = append(edges, subscription.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *SubscriptionMutation) EdgeCleared(name string) bool {
-	switch name {
-	case subscription.EdgeChannel:
-		return m.clearedchannel
-	case subscription.EdgeUser:
-		return m.cleareduser
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *SubscriptionMutation) ClearEdge(name string) error {
-	switch name {
-	case subscription.EdgeChannel:
-		m.ClearChannel()
-		return nil
-	case subscription.EdgeUser:
-		m.ClearUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Subscription unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *SubscriptionMutation) ResetEdge(name string) error {
-	switch name {
-	case subscription.EdgeChannel:
-		m.ResetChannel()
-		return nil
-	case subscription.EdgeUser:
-		m.ResetUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Subscription edge %s", name)
 }
 
@@ -27593,38 +26668,23 @@ func (m *TokenMutation) ResetEdge(name string) error {
 // UserMutation represents an operation that mutates the User nodes in the graph.
 type UserMutation struct {
 	config
-	op                         Op
-	typ                        string
-	id                         *uid.ID
-	username                   *string
-	slug                       *string
-	display_name               *string
-	avatar_url                 *string
-	created_at                 *instant.Instant
-	addcreated_at              *instant.Instant
-	deleted_at                 *instant.Instant
-	adddeleted_at              *instant.Instant
-	rights_version             *int64
-	addrights_version          *int64
-	clearedFields              map[string]struct{}
-	followed_channels          map[uid.ID]struct{}
-	removedfollowed_channels   map[uid.ID]struct{}
-	clearedfollowed_channels   bool
-	subscribed_channels        map[uid.ID]struct{}
-	removedsubscribed_channels map[uid.ID]struct{}
-	clearedsubscribed_channels bool
-	banned_channels            map[uid.ID]struct{}
-	removedbanned_channels     map[uid.ID]struct{}
-	clearedbanned_channels     bool
-	muted_channels             map[uid.ID]struct{}
-	removedmuted_channels      map[uid.ID]struct{}
-	clearedmuted_channels      bool
-	cleared_channels           map[uid.ID]struct{}
-	removedcleared_channels    map[uid.ID]struct{}
-	clearedcleared_channels    bool
-	done                       bool
-	oldValue                   func(context.Context) (*User, error)
-	predicates                 []predicate.User
+	op                Op
+	typ               string
+	id                *uid.ID
+	username          *string
+	slug              *string
+	display_name      *string
+	avatar_url        *string
+	created_at        *instant.Instant
+	addcreated_at     *instant.Instant
+	deleted_at        *instant.Instant
+	adddeleted_at     *instant.Instant
+	rights_version    *int64
+	addrights_version *int64
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*User, error)
+	predicates        []predicate.User
 }
 
 var _ ent.Mutation = (*UserMutation)(nil)
@@ -28057,276 +27117,6 @@ func (m *UserMutation) ResetRightsVersion() {
 	m.addrights_version = nil
 }
 
-// AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by ids.
-func (m *UserMutation) AddFollowedChannelIDs(ids ...uid.ID) {
-	if m.followed_channels == nil {
-		m.followed_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.followed_channels[ids[i]] = struct{}{}
-	}
-}
-
-// ClearFollowedChannels clears the "followed_channels" edge to the Channel entity.
-func (m *UserMutation) ClearFollowedChannels() {
-	m.clearedfollowed_channels = true
-}
-
-// FollowedChannelsCleared reports if the "followed_channels" edge to the Channel entity was cleared.
-func (m *UserMutation) FollowedChannelsCleared() bool {
-	return m.clearedfollowed_channels
-}
-
-// RemoveFollowedChannelIDs removes the "followed_channels" edge to the Channel entity by IDs.
-func (m *UserMutation) RemoveFollowedChannelIDs(ids ...uid.ID) {
-	if m.removedfollowed_channels == nil {
-		m.removedfollowed_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.followed_channels, ids[i])
-		m.removedfollowed_channels[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedFollowedChannels returns the removed IDs of the "followed_channels" edge to the Channel entity.
-func (m *UserMutation) RemovedFollowedChannelsIDs() (ids []uid.ID) {
-	for id := range m.removedfollowed_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// FollowedChannelsIDs returns the "followed_channels" edge IDs in the mutation.
-func (m *UserMutation) FollowedChannelsIDs() (ids []uid.ID) {
-	for id := range m.followed_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetFollowedChannels resets all changes to the "followed_channels" edge.
-func (m *UserMutation) ResetFollowedChannels() {
-	m.followed_channels = nil
-	m.clearedfollowed_channels = false
-	m.removedfollowed_channels = nil
-}
-
-// AddSubscribedChannelIDs adds the "subscribed_channels" edge to the Channel entity by ids.
-func (m *UserMutation) AddSubscribedChannelIDs(ids ...uid.ID) {
-	if m.subscribed_channels == nil {
-		m.subscribed_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.subscribed_channels[ids[i]] = struct{}{}
-	}
-}
-
-// ClearSubscribedChannels clears the "subscribed_channels" edge to the Channel entity.
-func (m *UserMutation) ClearSubscribedChannels() {
-	m.clearedsubscribed_channels = true
-}
-
-// SubscribedChannelsCleared reports if the "subscribed_channels" edge to the Channel entity was cleared.
-func (m *UserMutation) SubscribedChannelsCleared() bool {
-	return m.clearedsubscribed_channels
-}
-
-// RemoveSubscribedChannelIDs removes the "subscribed_channels" edge to the Channel entity by IDs.
-func (m *UserMutation) RemoveSubscribedChannelIDs(ids ...uid.ID) {
-	if m.removedsubscribed_channels == nil {
-		m.removedsubscribed_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.subscribed_channels, ids[i])
-		m.removedsubscribed_channels[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedSubscribedChannels returns the removed IDs of the "subscribed_channels" edge to the Channel entity.
-func (m *UserMutation) RemovedSubscribedChannelsIDs() (ids []uid.ID) {
-	for id := range m.removedsubscribed_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// SubscribedChannelsIDs returns the "subscribed_channels" edge IDs in the mutation.
-func (m *UserMutation) SubscribedChannelsIDs() (ids []uid.ID) {
-	for id := range m.subscribed_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetSubscribedChannels resets all changes to the "subscribed_channels" edge.
-func (m *UserMutation) ResetSubscribedChannels() {
-	m.subscribed_channels = nil
-	m.clearedsubscribed_channels = false
-	m.removedsubscribed_channels = nil
-}
-
-// AddBannedChannelIDs adds the "banned_channels" edge to the Channel entity by ids.
-func (m *UserMutation) AddBannedChannelIDs(ids ...uid.ID) {
-	if m.banned_channels == nil {
-		m.banned_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.banned_channels[ids[i]] = struct{}{}
-	}
-}
-
-// ClearBannedChannels clears the "banned_channels" edge to the Channel entity.
-func (m *UserMutation) ClearBannedChannels() {
-	m.clearedbanned_channels = true
-}
-
-// BannedChannelsCleared reports if the "banned_channels" edge to the Channel entity was cleared.
-func (m *UserMutation) BannedChannelsCleared() bool {
-	return m.clearedbanned_channels
-}
-
-// RemoveBannedChannelIDs removes the "banned_channels" edge to the Channel entity by IDs.
-func (m *UserMutation) RemoveBannedChannelIDs(ids ...uid.ID) {
-	if m.removedbanned_channels == nil {
-		m.removedbanned_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.banned_channels, ids[i])
-		m.removedbanned_channels[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedBannedChannels returns the removed IDs of the "banned_channels" edge to the Channel entity.
-func (m *UserMutation) RemovedBannedChannelsIDs() (ids []uid.ID) {
-	for id := range m.removedbanned_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// BannedChannelsIDs returns the "banned_channels" edge IDs in the mutation.
-func (m *UserMutation) BannedChannelsIDs() (ids []uid.ID) {
-	for id := range m.banned_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetBannedChannels resets all changes to the "banned_channels" edge.
-func (m *UserMutation) ResetBannedChannels() {
-	m.banned_channels = nil
-	m.clearedbanned_channels = false
-	m.removedbanned_channels = nil
-}
-
-// AddMutedChannelIDs adds the "muted_channels" edge to the Channel entity by ids.
-func (m *UserMutation) AddMutedChannelIDs(ids ...uid.ID) {
-	if m.muted_channels == nil {
-		m.muted_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.muted_channels[ids[i]] = struct{}{}
-	}
-}
-
-// ClearMutedChannels clears the "muted_channels" edge to the Channel entity.
-func (m *UserMutation) ClearMutedChannels() {
-	m.clearedmuted_channels = true
-}
-
-// MutedChannelsCleared reports if the "muted_channels" edge to the Channel entity was cleared.
-func (m *UserMutation) MutedChannelsCleared() bool {
-	return m.clearedmuted_channels
-}
-
-// RemoveMutedChannelIDs removes the "muted_channels" edge to the Channel entity by IDs.
-func (m *UserMutation) RemoveMutedChannelIDs(ids ...uid.ID) {
-	if m.removedmuted_channels == nil {
-		m.removedmuted_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.muted_channels, ids[i])
-		m.removedmuted_channels[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedMutedChannels returns the removed IDs of the "muted_channels" edge to the Channel entity.
-func (m *UserMutation) RemovedMutedChannelsIDs() (ids []uid.ID) {
-	for id := range m.removedmuted_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// MutedChannelsIDs returns the "muted_channels" edge IDs in the mutation.
-func (m *UserMutation) MutedChannelsIDs() (ids []uid.ID) {
-	for id := range m.muted_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetMutedChannels resets all changes to the "muted_channels" edge.
-func (m *UserMutation) ResetMutedChannels() {
-	m.muted_channels = nil
-	m.clearedmuted_channels = false
-	m.removedmuted_channels = nil
-}
-
-// AddClearedChannelIDs adds the "cleared_channels" edge to the Channel entity by ids.
-func (m *UserMutation) AddClearedChannelIDs(ids ...uid.ID) {
-	if m.cleared_channels == nil {
-		m.cleared_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		m.cleared_channels[ids[i]] = struct{}{}
-	}
-}
-
-// ClearClearedChannels clears the "cleared_channels" edge to the Channel entity.
-func (m *UserMutation) ClearClearedChannels() {
-	m.clearedcleared_channels = true
-}
-
-// ClearedChannelsCleared reports if the "cleared_channels" edge to the Channel entity was cleared.
-func (m *UserMutation) ClearedChannelsCleared() bool {
-	return m.clearedcleared_channels
-}
-
-// RemoveClearedChannelIDs removes the "cleared_channels" edge to the Channel entity by IDs.
-func (m *UserMutation) RemoveClearedChannelIDs(ids ...uid.ID) {
-	if m.removedcleared_channels == nil {
-		m.removedcleared_channels = make(map[uid.ID]struct{})
-	}
-	for i := range ids {
-		delete(m.cleared_channels, ids[i])
-		m.removedcleared_channels[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedClearedChannels returns the removed IDs of the "cleared_channels" edge to the Channel entity.
-func (m *UserMutation) RemovedClearedChannelsIDs() (ids []uid.ID) {
-	for id := range m.removedcleared_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ClearedChannelsIDs returns the "cleared_channels" edge IDs in the mutation.
-func (m *UserMutation) ClearedChannelsIDs() (ids []uid.ID) {
-	for id := range m.cleared_channels {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ResetClearedChannels resets all changes to the "cleared_channels" edge.
-func (m *UserMutation) ResetClearedChannels() {
-	m.cleared_channels = nil
-	m.clearedcleared_channels = false
-	m.removedcleared_channels = nil
-}
-
 // Where appends a list predicates to the UserMutation builder.
 func (m *UserMutation) Where(ps ...predicate.User) {
 	m.predicates = append(m.predicates, ps...)
@@ -28610,189 +27400,49 @@ func (m *UserMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *UserMutation) AddedEdges() []string {
-	edges := make([]string, 0, 5)
-	if m.followed_channels != nil {
-		edges = append(edges, user.EdgeFollowedChannels)
-	}
-	if m.subscribed_channels != nil {
-		edges = append(edges, user.EdgeSubscribedChannels)
-	}
-	if m.banned_channels != nil {
-		edges = append(edges, user.EdgeBannedChannels)
-	}
-	if m.muted_channels != nil {
-		edges = append(edges, user.EdgeMutedChannels)
-	}
-	if m.cleared_channels != nil {
-		edges = append(edges, user.EdgeClearedChannels)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *UserMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case user.EdgeFollowedChannels:
-		ids := make([]ent.Value, 0, len(m.followed_channels))
-		for id := range m.followed_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeSubscribedChannels:
-		ids := make([]ent.Value, 0, len(m.subscribed_channels))
-		for id := range m.subscribed_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeBannedChannels:
-		ids := make([]ent.Value, 0, len(m.banned_channels))
-		for id := range m.banned_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeMutedChannels:
-		ids := make([]ent.Value, 0, len(m.muted_channels))
-		for id := range m.muted_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeClearedChannels:
-		ids := make([]ent.Value, 0, len(m.cleared_channels))
-		for id := range m.cleared_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *UserMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 5)
-	if m.removedfollowed_channels != nil {
-		edges = append(edges, user.EdgeFollowedChannels)
-	}
-	if m.removedsubscribed_channels != nil {
-		edges = append(edges, user.EdgeSubscribedChannels)
-	}
-	if m.removedbanned_channels != nil {
-		edges = append(edges, user.EdgeBannedChannels)
-	}
-	if m.removedmuted_channels != nil {
-		edges = append(edges, user.EdgeMutedChannels)
-	}
-	if m.removedcleared_channels != nil {
-		edges = append(edges, user.EdgeClearedChannels)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
 // the given name in this mutation.
 func (m *UserMutation) RemovedIDs(name string) []ent.Value {
-	switch name {
-	case user.EdgeFollowedChannels:
-		ids := make([]ent.Value, 0, len(m.removedfollowed_channels))
-		for id := range m.removedfollowed_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeSubscribedChannels:
-		ids := make([]ent.Value, 0, len(m.removedsubscribed_channels))
-		for id := range m.removedsubscribed_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeBannedChannels:
-		ids := make([]ent.Value, 0, len(m.removedbanned_channels))
-		for id := range m.removedbanned_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeMutedChannels:
-		ids := make([]ent.Value, 0, len(m.removedmuted_channels))
-		for id := range m.removedmuted_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	case user.EdgeClearedChannels:
-		ids := make([]ent.Value, 0, len(m.removedcleared_channels))
-		for id := range m.removedcleared_channels {
-			ids = append(ids, id)
-		}
-		return ids
-	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *UserMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 5)
-	if m.clearedfollowed_channels {
-		edges = append(edges, user.EdgeFollowedChannels)
-	}
-	if m.clearedsubscribed_channels {
-		edges = append(edges, user.EdgeSubscribedChannels)
-	}
-	if m.clearedbanned_channels {
-		edges = append(edges, user.EdgeBannedChannels)
-	}
-	if m.clearedmuted_channels {
-		edges = append(edges, user.EdgeMutedChannels)
-	}
-	if m.clearedcleared_channels {
-		edges = append(edges, user.EdgeClearedChannels)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *UserMutation) EdgeCleared(name string) bool {
-	switch name {
-	case user.EdgeFollowedChannels:
-		return m.clearedfollowed_channels
-	case user.EdgeSubscribedChannels:
-		return m.clearedsubscribed_channels
-	case user.EdgeBannedChannels:
-		return m.clearedbanned_channels
-	case user.EdgeMutedChannels:
-		return m.clearedmuted_channels
-	case user.EdgeClearedChannels:
-		return m.clearedcleared_channels
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *UserMutation) ClearEdge(name string) error {
-	switch name {
-	}
 	return fmt.Errorf("unknown User unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *UserMutation) ResetEdge(name string) error {
-	switch name {
-	case user.EdgeFollowedChannels:
-		m.ResetFollowedChannels()
-		return nil
-	case user.EdgeSubscribedChannels:
-		m.ResetSubscribedChannels()
-		return nil
-	case user.EdgeBannedChannels:
-		m.ResetBannedChannels()
-		return nil
-	case user.EdgeMutedChannels:
-		m.ResetMutedChannels()
-		return nil
-	case user.EdgeClearedChannels:
-		m.ResetClearedChannels()
-		return nil
-	}
 	return fmt.Errorf("unknown User edge %s", name)
 }
 

@@ -8,9 +8,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/mute"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -29,44 +27,8 @@ type Mute struct {
 	// When the mute ends, exclusive.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
 	// Why the user is muted; may be empty.
-	Reason string `json:"reason,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the MuteQuery when eager-loading is set.
-	Edges        MuteEdges `json:"edges"`
+	Reason       string `json:"reason,omitempty"`
 	selectValues sql.SelectValues
-}
-
-// MuteEdges holds the relations/edges for other nodes in the graph.
-type MuteEdges struct {
-	// Channel holds the value of the channel edge.
-	Channel *Channel `json:"channel,omitempty"`
-	// User holds the value of the user edge.
-	User *User `json:"user,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
-}
-
-// ChannelOrErr returns the Channel value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e MuteEdges) ChannelOrErr() (*Channel, error) {
-	if e.Channel != nil {
-		return e.Channel, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: channel.Label}
-	}
-	return nil, &NotLoadedError{edge: "channel"}
-}
-
-// UserOrErr returns the User value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e MuteEdges) UserOrErr() (*User, error) {
-	if e.User != nil {
-		return e.User, nil
-	} else if e.loadedTypes[1] {
-		return nil, &NotFoundError{label: user.Label}
-	}
-	return nil, &NotLoadedError{edge: "user"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -142,16 +104,6 @@ func (_m *Mute) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *Mute) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryChannel queries the "channel" edge of the Mute entity.
-func (_m *Mute) QueryChannel() *ChannelQuery {
-	return NewMuteClient(_m.config).QueryChannel(_m)
-}
-
-// QueryUser queries the "user" edge of the Mute entity.
-func (_m *Mute) QueryUser() *UserQuery {
-	return NewMuteClient(_m.config).QueryUser(_m)
 }
 
 // Update returns a builder for updating this Mute.

@@ -9,9 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/mute"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -67,16 +65,6 @@ func (_c *MuteCreate) SetNillableReason(v *string) *MuteCreate {
 	return _c
 }
 
-// SetChannel sets the "channel" edge to the Channel entity.
-func (_c *MuteCreate) SetChannel(v *Channel) *MuteCreate {
-	return _c.SetChannelID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_c *MuteCreate) SetUser(v *User) *MuteCreate {
-	return _c.SetUserID(v.ID)
-}
-
 // Mutation returns the MuteMutation object of the builder.
 func (_c *MuteCreate) Mutation() *MuteMutation {
 	return _c.mutation
@@ -88,26 +76,10 @@ func (_c *MuteCreate) Save(ctx context.Context) (*Mute, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *MuteCreate) SaveX(ctx context.Context) *Mute {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *MuteCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *MuteCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -143,12 +115,6 @@ func (_c *MuteCreate) check() error {
 			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Mute.reason": %w`, err)}
 		}
 	}
-	if len(_c.mutation.ChannelIDs()) == 0 {
-		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "Mute.channel"`)}
-	}
-	if len(_c.mutation.UserIDs()) == 0 {
-		return &ValidationError{Name: "user", err: errors.New(`ent: missing required edge "Mute.user"`)}
-	}
 	return nil
 }
 
@@ -171,6 +137,14 @@ func (_c *MuteCreate) createSpec() (*Mute, *sqlgraph.CreateSpec) {
 		_node = &Mute{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(mute.Table, nil)
 	)
+	if value, ok := _c.mutation.ChannelID(); ok {
+		_spec.SetField(mute.FieldChannelID, field.TypeBytes, value)
+		_node.ChannelID = value
+	}
+	if value, ok := _c.mutation.UserID(); ok {
+		_spec.SetField(mute.FieldUserID, field.TypeBytes, value)
+		_node.UserID = value
+	}
 	if value, ok := _c.mutation.ModeratorID(); ok {
 		_spec.SetField(mute.FieldModeratorID, field.TypeBytes, value)
 		_node.ModeratorID = value
@@ -186,40 +160,6 @@ func (_c *MuteCreate) createSpec() (*Mute, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Reason(); ok {
 		_spec.SetField(mute.FieldReason, field.TypeString, value)
 		_node.Reason = value
-	}
-	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   mute.ChannelTable,
-			Columns: []string{mute.ChannelColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.ChannelID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.UserIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   mute.UserTable,
-			Columns: []string{mute.UserColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.UserID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }
@@ -285,24 +225,8 @@ func (_c *MuteCreateBulk) Save(ctx context.Context) ([]*Mute, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *MuteCreateBulk) SaveX(ctx context.Context) []*Mute {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *MuteCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *MuteCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

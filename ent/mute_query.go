@@ -10,22 +10,17 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/ent/user"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 // MuteQuery is the builder for querying Mute entities.
 type MuteQuery struct {
 	config
-	ctx         *QueryContext
-	order       []mute.OrderOption
-	inters      []Interceptor
-	predicates  []predicate.Mute
-	withChannel *ChannelQuery
-	withUser    *UserQuery
+	ctx        *QueryContext
+	order      []mute.OrderOption
+	inters     []Interceptor
+	predicates []predicate.Mute
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -62,50 +57,6 @@ func (_q *MuteQuery) Order(o ...mute.OrderOption) *MuteQuery {
 	return _q
 }
 
-// QueryChannel chains the current query on the "channel" edge.
-func (_q *MuteQuery) QueryChannel() *ChannelQuery {
-	query := (&ChannelClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(mute.Table, mute.ChannelColumn, selector),
-			sqlgraph.To(channel.Table, channel.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, mute.ChannelTable, mute.ChannelColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryUser chains the current query on the "user" edge.
-func (_q *MuteQuery) QueryUser() *UserQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(mute.Table, mute.UserColumn, selector),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, mute.UserTable, mute.UserColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
 // First returns the first Mute entity from the query.
 // Returns a *NotFoundError when no Mute was found.
 func (_q *MuteQuery) First(ctx context.Context) (*Mute, error) {
@@ -137,15 +88,6 @@ func (_q *MuteQuery) Only(ctx context.Context) (*Mute, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *MuteQuery) OnlyX(ctx context.Context) *Mute {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // All executes the query and returns a list of Mutes.
 func (_q *MuteQuery) All(ctx context.Context) ([]*Mute, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -156,15 +98,6 @@ func (_q *MuteQuery) All(ctx context.Context) ([]*Mute, error) {
 	return withInterceptors[[]*Mute](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *MuteQuery) AllX(ctx context.Context) []*Mute {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // Count returns the count of the given query.
 func (_q *MuteQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -172,15 +105,6 @@ func (_q *MuteQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*MuteQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *MuteQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
 }
 
 // Exist returns true if the query has elements in the graph.
@@ -196,15 +120,6 @@ func (_q *MuteQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *MuteQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the MuteQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *MuteQuery) Clone() *MuteQuery {
@@ -212,39 +127,15 @@ func (_q *MuteQuery) Clone() *MuteQuery {
 		return nil
 	}
 	return &MuteQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]mute.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.Mute{}, _q.predicates...),
-		withChannel: _q.withChannel.Clone(),
-		withUser:    _q.withUser.Clone(),
+		config:     _q.config,
+		ctx:        _q.ctx.Clone(),
+		order:      append([]mute.OrderOption{}, _q.order...),
+		inters:     append([]Interceptor{}, _q.inters...),
+		predicates: append([]predicate.Mute{}, _q.predicates...),
 		// clone intermediate query.
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
-}
-
-// WithChannel tells the query-builder to eager-load the nodes that are connected to
-// the "channel" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *MuteQuery) WithChannel(opts ...func(*ChannelQuery)) *MuteQuery {
-	query := (&ChannelClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withChannel = query
-	return _q
-}
-
-// WithUser tells the query-builder to eager-load the nodes that are connected to
-// the "user" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *MuteQuery) WithUser(opts ...func(*UserQuery)) *MuteQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withUser = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,12 +191,8 @@ func (_q *MuteQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *MuteQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Mute, error) {
 	var (
-		nodes       = []*Mute{}
-		_spec       = _q.querySpec()
-		loadedTypes = [2]bool{
-			_q.withChannel != nil,
-			_q.withUser != nil,
-		}
+		nodes = []*Mute{}
+		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*Mute).scanValues(nil, columns)
@@ -313,7 +200,6 @@ func (_q *MuteQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Mute, e
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &Mute{config: _q.config}
 		nodes = append(nodes, node)
-		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	for i := range hooks {
@@ -325,78 +211,7 @@ func (_q *MuteQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Mute, e
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withChannel; query != nil {
-		if err := _q.loadChannel(ctx, query, nodes, nil,
-			func(n *Mute, e *Channel) { n.Edges.Channel = e }); err != nil {
-			return nil, err
-		}
-	}
-	if query := _q.withUser; query != nil {
-		if err := _q.loadUser(ctx, query, nodes, nil,
-			func(n *Mute, e *User) { n.Edges.User = e }); err != nil {
-			return nil, err
-		}
-	}
 	return nodes, nil
-}
-
-func (_q *MuteQuery) loadChannel(ctx context.Context, query *ChannelQuery, nodes []*Mute, init func(*Mute), assign func(*Mute, *Channel)) error {
-	ids := make([]uid.ID, 0, len(nodes))
-	nodeids := make(map[uid.ID][]*Mute)
-	for i := range nodes {
-		fk := nodes[i].ChannelID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(channel.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "channel_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
-}
-func (_q *MuteQuery) loadUser(ctx context.Context, query *UserQuery, nodes []*Mute, init func(*Mute), assign func(*Mute, *User)) error {
-	ids := make([]uid.ID, 0, len(nodes))
-	nodeids := make(map[uid.ID][]*Mute)
-	for i := range nodes {
-		fk := nodes[i].UserID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(user.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "user_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
 }
 
 func (_q *MuteQuery) sqlCount(ctx context.Context) (int, error) {
@@ -418,12 +233,6 @@ func (_q *MuteQuery) querySpec() *sqlgraph.QuerySpec {
 		_spec.Node.Columns = make([]string, 0, len(fields))
 		for i := range fields {
 			_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
-		}
-		if _q.withChannel != nil {
-			_spec.Node.AddColumnOnce(mute.FieldChannelID)
-		}
-		if _q.withUser != nil {
-			_spec.Node.AddColumnOnce(mute.FieldUserID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

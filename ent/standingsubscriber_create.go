@@ -79,26 +79,10 @@ func (_c *StandingSubscriberCreate) Save(ctx context.Context) (*StandingSubscrib
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *StandingSubscriberCreate) SaveX(ctx context.Context) *StandingSubscriber {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *StandingSubscriberCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *StandingSubscriberCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -261,24 +245,8 @@ func (_c *StandingSubscriberCreateBulk) Save(ctx context.Context) ([]*StandingSu
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *StandingSubscriberCreateBulk) SaveX(ctx context.Context) []*StandingSubscriber {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *StandingSubscriberCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *StandingSubscriberCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -8,9 +8,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/subscription"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -31,44 +29,8 @@ type Subscription struct {
 	// The number of consecutive periods: 0 or more.
 	StreakCount int64 `json:"streak_count,omitempty"`
 	// Whether the subscriber count in the channel's row includes this subscription.
-	IsActive bool `json:"is_active,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the SubscriptionQuery when eager-loading is set.
-	Edges        SubscriptionEdges `json:"edges"`
+	IsActive     bool `json:"is_active,omitempty"`
 	selectValues sql.SelectValues
-}
-
-// SubscriptionEdges holds the relations/edges for other nodes in the graph.
-type SubscriptionEdges struct {
-	// Channel holds the value of the channel edge.
-	Channel *Channel `json:"channel,omitempty"`
-	// User holds the value of the user edge.
-	User *User `json:"user,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
-}
-
-// ChannelOrErr returns the Channel value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e SubscriptionEdges) ChannelOrErr() (*Channel, error) {
-	if e.Channel != nil {
-		return e.Channel, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: channel.Label}
-	}
-	return nil, &NotLoadedError{edge: "channel"}
-}
-
-// UserOrErr returns the User value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e SubscriptionEdges) UserOrErr() (*User, error) {
-	if e.User != nil {
-		return e.User, nil
-	} else if e.loadedTypes[1] {
-		return nil, &NotFoundError{label: user.Label}
-	}
-	return nil, &NotLoadedError{edge: "user"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -150,16 +112,6 @@ func (_m *Subscription) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *Subscription) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryChannel queries the "channel" edge of the Subscription entity.
-func (_m *Subscription) QueryChannel() *ChannelQuery {
-	return NewSubscriptionClient(_m.config).QueryChannel(_m)
-}
-
-// QueryUser queries the "user" edge of the Subscription entity.
-func (_m *Subscription) QueryUser() *UserQuery {
-	return NewSubscriptionClient(_m.config).QueryUser(_m)
 }
 
 // Update returns a builder for updating this Subscription.

@@ -9,9 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/subscription"
-	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -65,16 +63,6 @@ func (_c *SubscriptionCreate) SetIsActive(v bool) *SubscriptionCreate {
 	return _c
 }
 
-// SetChannel sets the "channel" edge to the Channel entity.
-func (_c *SubscriptionCreate) SetChannel(v *Channel) *SubscriptionCreate {
-	return _c.SetChannelID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_c *SubscriptionCreate) SetUser(v *User) *SubscriptionCreate {
-	return _c.SetUserID(v.ID)
-}
-
 // Mutation returns the SubscriptionMutation object of the builder.
 func (_c *SubscriptionCreate) Mutation() *SubscriptionMutation {
 	return _c.mutation
@@ -85,26 +73,10 @@ func (_c *SubscriptionCreate) Save(ctx context.Context) (*Subscription, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SubscriptionCreate) SaveX(ctx context.Context) *Subscription {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SubscriptionCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SubscriptionCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -130,12 +102,6 @@ func (_c *SubscriptionCreate) check() error {
 	if _, ok := _c.mutation.IsActive(); !ok {
 		return &ValidationError{Name: "is_active", err: errors.New(`ent: missing required field "Subscription.is_active"`)}
 	}
-	if len(_c.mutation.ChannelIDs()) == 0 {
-		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "Subscription.channel"`)}
-	}
-	if len(_c.mutation.UserIDs()) == 0 {
-		return &ValidationError{Name: "user", err: errors.New(`ent: missing required edge "Subscription.user"`)}
-	}
 	return nil
 }
 
@@ -158,6 +124,14 @@ func (_c *SubscriptionCreate) createSpec() (*Subscription, *sqlgraph.CreateSpec)
 		_node = &Subscription{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(subscription.Table, nil)
 	)
+	if value, ok := _c.mutation.ChannelID(); ok {
+		_spec.SetField(subscription.FieldChannelID, field.TypeBytes, value)
+		_node.ChannelID = value
+	}
+	if value, ok := _c.mutation.UserID(); ok {
+		_spec.SetField(subscription.FieldUserID, field.TypeBytes, value)
+		_node.UserID = value
+	}
 	if value, ok := _c.mutation.SubscribedAt(); ok {
 		_spec.SetField(subscription.FieldSubscribedAt, field.TypeInt64, value)
 		_node.SubscribedAt = value
@@ -177,40 +151,6 @@ func (_c *SubscriptionCreate) createSpec() (*Subscription, *sqlgraph.CreateSpec)
 	if value, ok := _c.mutation.IsActive(); ok {
 		_spec.SetField(subscription.FieldIsActive, field.TypeBool, value)
 		_node.IsActive = value
-	}
-	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   subscription.ChannelTable,
-			Columns: []string{subscription.ChannelColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.ChannelID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.UserIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   subscription.UserTable,
-			Columns: []string{subscription.UserColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.UserID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }
@@ -275,24 +215,8 @@ func (_c *SubscriptionCreateBulk) Save(ctx context.Context) ([]*Subscription, er
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SubscriptionCreateBulk) SaveX(ctx context.Context) []*Subscription {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SubscriptionCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SubscriptionCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

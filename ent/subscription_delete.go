@@ -29,15 +29,6 @@ func (_d *SubscriptionDelete) Exec(ctx context.Context) (int, error) {
 	return withHooks(ctx, _d.sqlExec, _d.mutation, _d.hooks)
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *SubscriptionDelete) ExecX(ctx context.Context) int {
-	n, err := _d.Exec(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
 func (_d *SubscriptionDelete) sqlExec(ctx context.Context) (int, error) {
 	_spec := sqlgraph.NewDeleteSpec(subscription.Table, nil)
 	if ps := _d.mutation.predicates; len(ps) > 0 {
@@ -76,12 +67,5 @@ func (_d *SubscriptionDeleteOne) Exec(ctx context.Context) error {
 		return &NotFoundError{subscription.Label}
 	default:
 		return nil
-	}
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *SubscriptionDeleteOne) ExecX(ctx context.Context) {
-	if err := _d.Exec(ctx); err != nil {
-		panic(err)
 	}
 }

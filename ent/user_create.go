@@ -9,7 +9,6 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
@@ -86,81 +85,6 @@ func (_c *UserCreate) SetID(v uid.ID) *UserCreate {
 	return _c
 }
 
-// AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
-func (_c *UserCreate) AddFollowedChannelIDs(ids ...uid.ID) *UserCreate {
-	_c.mutation.AddFollowedChannelIDs(ids...)
-	return _c
-}
-
-// AddFollowedChannels adds the "followed_channels" edges to the Channel entity.
-func (_c *UserCreate) AddFollowedChannels(v ...*Channel) *UserCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddFollowedChannelIDs(ids...)
-}
-
-// AddSubscribedChannelIDs adds the "subscribed_channels" edge to the Channel entity by IDs.
-func (_c *UserCreate) AddSubscribedChannelIDs(ids ...uid.ID) *UserCreate {
-	_c.mutation.AddSubscribedChannelIDs(ids...)
-	return _c
-}
-
-// AddSubscribedChannels adds the "subscribed_channels" edges to the Channel entity.
-func (_c *UserCreate) AddSubscribedChannels(v ...*Channel) *UserCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddSubscribedChannelIDs(ids...)
-}
-
-// AddBannedChannelIDs adds the "banned_channels" edge to the Channel entity by IDs.
-func (_c *UserCreate) AddBannedChannelIDs(ids ...uid.ID) *UserCreate {
-	_c.mutation.AddBannedChannelIDs(ids...)
-	return _c
-}
-
-// AddBannedChannels adds the "banned_channels" edges to the Channel entity.
-func (_c *UserCreate) AddBannedChannels(v ...*Channel) *UserCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddBannedChannelIDs(ids...)
-}
-
-// AddMutedChannelIDs adds the "muted_channels" edge to the Channel entity by IDs.
-func (_c *UserCreate) AddMutedChannelIDs(ids ...uid.ID) *UserCreate {
-	_c.mutation.AddMutedChannelIDs(ids...)
-	return _c
-}
-
-// AddMutedChannels adds the "muted_channels" edges to the Channel entity.
-func (_c *UserCreate) AddMutedChannels(v ...*Channel) *UserCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddMutedChannelIDs(ids...)
-}
-
-// AddClearedChannelIDs adds the "cleared_channels" edge to the Channel entity by IDs.
-func (_c *UserCreate) AddClearedChannelIDs(ids ...uid.ID) *UserCreate {
-	_c.mutation.AddClearedChannelIDs(ids...)
-	return _c
-}
-
-// AddClearedChannels adds the "cleared_channels" edges to the Channel entity.
-func (_c *UserCreate) AddClearedChannels(v ...*Channel) *UserCreate {
-	ids := make([]uid.ID, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddClearedChannelIDs(ids...)
-}
-
 // Mutation returns the UserMutation object of the builder.
 func (_c *UserCreate) Mutation() *UserMutation {
 	return _c.mutation
@@ -172,26 +96,10 @@ func (_c *UserCreate) Save(ctx context.Context) (*User, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *UserCreate) SaveX(ctx context.Context) *User {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *UserCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *UserCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -305,98 +213,6 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 		_spec.SetField(user.FieldRightsVersion, field.TypeInt64, value)
 		_node.RightsVersion = value
 	}
-	if nodes := _c.mutation.FollowedChannelsIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: true,
-			Table:   user.FollowedChannelsTable,
-			Columns: user.FollowedChannelsPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.SubscribedChannelsIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: true,
-			Table:   user.SubscribedChannelsTable,
-			Columns: user.SubscribedChannelsPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.BannedChannelsIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: true,
-			Table:   user.BannedChannelsTable,
-			Columns: user.BannedChannelsPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		createE := &BanCreate{config: _c.config, mutation: newBanMutation(_c.config, OpCreate)}
-		createE.defaults()
-		_, specE := createE.createSpec()
-		edge.Target.Fields = specE.Fields
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.MutedChannelsIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: true,
-			Table:   user.MutedChannelsTable,
-			Columns: user.MutedChannelsPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		createE := &MuteCreate{config: _c.config, mutation: newMuteMutation(_c.config, OpCreate)}
-		createE.defaults()
-		_, specE := createE.createSpec()
-		edge.Target.Fields = specE.Fields
-		_spec.Edges = append(_spec.Edges, edge)
-	}
-	if nodes := _c.mutation.ClearedChannelsIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2M,
-			Inverse: true,
-			Table:   user.ClearedChannelsTable,
-			Columns: user.ClearedChannelsPrimaryKey,
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		createE := &MessageGenerationCreate{config: _c.config, mutation: newMessageGenerationMutation(_c.config, OpCreate)}
-		createE.defaults()
-		_, specE := createE.createSpec()
-		edge.Target.Fields = specE.Fields
-		_spec.Edges = append(_spec.Edges, edge)
-	}
 	return _node, _spec
 }
 
@@ -462,24 +278,8 @@ func (_c *UserCreateBulk) Save(ctx context.Context) ([]*User, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *UserCreateBulk) SaveX(ctx context.Context) []*User {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *UserCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *UserCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

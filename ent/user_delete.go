@@ -30,15 +30,6 @@ func (_d *UserDelete) Exec(ctx context.Context) (int, error) {
 	return withHooks(ctx, _d.sqlExec, _d.mutation, _d.hooks)
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *UserDelete) ExecX(ctx context.Context) int {
-	n, err := _d.Exec(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
 func (_d *UserDelete) sqlExec(ctx context.Context) (int, error) {
 	_spec := sqlgraph.NewDeleteSpec(user.Table, sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes))
 	if ps := _d.mutation.predicates; len(ps) > 0 {
@@ -77,12 +68,5 @@ func (_d *UserDeleteOne) Exec(ctx context.Context) error {
 		return &NotFoundError{user.Label}
 	default:
 		return nil
-	}
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *UserDeleteOne) ExecX(ctx context.Context) {
-	if err := _d.Exec(ctx); err != nil {
-		panic(err)
 	}
 }

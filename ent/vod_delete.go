@@ -30,15 +30,6 @@ func (_d *VodDelete) Exec(ctx context.Context) (int, error) {
 	return withHooks(ctx, _d.sqlExec, _d.mutation, _d.hooks)
 }
 
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *VodDelete) ExecX(ctx context.Context) int {
-	n, err := _d.Exec(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
 func (_d *VodDelete) sqlExec(ctx context.Context) (int, error) {
 	_spec := sqlgraph.NewDeleteSpec(vod.Table, sqlgraph.NewFieldSpec(vod.FieldID, field.TypeBytes))
 	if ps := _d.mutation.predicates; len(ps) > 0 {
@@ -77,12 +68,5 @@ func (_d *VodDeleteOne) Exec(ctx context.Context) error {
 		return &NotFoundError{vod.Label}
 	default:
 		return nil
-	}
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_d *VodDeleteOne) ExecX(ctx context.Context) {
-	if err := _d.Exec(ctx); err != nil {
-		panic(err)
 	}
 }

@@ -104,15 +104,6 @@ func (_q *VoteQuery) Only(ctx context.Context) (*Vote, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *VoteQuery) OnlyX(ctx context.Context) *Vote {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // OnlyID is like Only, but returns the only Vote ID in the query.
 // Returns a *NotSingularError when more than one Vote ID is found.
 // Returns a *NotFoundError when no entities are found.
@@ -142,15 +133,6 @@ func (_q *VoteQuery) All(ctx context.Context) ([]*Vote, error) {
 	return withInterceptors[[]*Vote](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *VoteQuery) AllX(ctx context.Context) []*Vote {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
 // IDs executes the query and returns a list of Vote IDs.
 func (_q *VoteQuery) IDs(ctx context.Context) (ids []uid.ID, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
@@ -172,15 +154,6 @@ func (_q *VoteQuery) Count(ctx context.Context) (int, error) {
 	return withInterceptors[int](ctx, _q, querierCount[*VoteQuery](), _q.inters)
 }
 
-// CountX is like Count, but panics if an error occurs.
-func (_q *VoteQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // Exist returns true if the query has elements in the graph.
 func (_q *VoteQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
@@ -192,15 +165,6 @@ func (_q *VoteQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *VoteQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the VoteQuery builder, including all associated steps. It can be

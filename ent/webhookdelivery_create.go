@@ -192,26 +192,10 @@ func (_c *WebhookDeliveryCreate) Save(ctx context.Context) (*WebhookDelivery, er
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *WebhookDeliveryCreate) SaveX(ctx context.Context) *WebhookDelivery {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *WebhookDeliveryCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *WebhookDeliveryCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -444,24 +428,8 @@ func (_c *WebhookDeliveryCreateBulk) Save(ctx context.Context) ([]*WebhookDelive
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *WebhookDeliveryCreateBulk) SaveX(ctx context.Context) []*WebhookDelivery {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *WebhookDeliveryCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *WebhookDeliveryCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

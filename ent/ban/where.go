@@ -4,7 +4,6 @@ package ban
 
 import (
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
@@ -67,6 +66,26 @@ func ChannelIDNotIn(vs ...uid.ID) predicate.Ban {
 	return predicate.Ban(sql.FieldNotIn(FieldChannelID, vs...))
 }
 
+// ChannelIDGT applies the GT predicate on the "channel_id" field.
+func ChannelIDGT(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldGT(FieldChannelID, v))
+}
+
+// ChannelIDGTE applies the GTE predicate on the "channel_id" field.
+func ChannelIDGTE(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldGTE(FieldChannelID, v))
+}
+
+// ChannelIDLT applies the LT predicate on the "channel_id" field.
+func ChannelIDLT(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldLT(FieldChannelID, v))
+}
+
+// ChannelIDLTE applies the LTE predicate on the "channel_id" field.
+func ChannelIDLTE(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldLTE(FieldChannelID, v))
+}
+
 // UserIDEQ applies the EQ predicate on the "user_id" field.
 func UserIDEQ(v uid.ID) predicate.Ban {
 	return predicate.Ban(sql.FieldEQ(FieldUserID, v))
@@ -85,6 +104,26 @@ func UserIDIn(vs ...uid.ID) predicate.Ban {
 // UserIDNotIn applies the NotIn predicate on the "user_id" field.
 func UserIDNotIn(vs ...uid.ID) predicate.Ban {
 	return predicate.Ban(sql.FieldNotIn(FieldUserID, vs...))
+}
+
+// UserIDGT applies the GT predicate on the "user_id" field.
+func UserIDGT(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldGT(FieldUserID, v))
+}
+
+// UserIDGTE applies the GTE predicate on the "user_id" field.
+func UserIDGTE(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldGTE(FieldUserID, v))
+}
+
+// UserIDLT applies the LT predicate on the "user_id" field.
+func UserIDLT(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldLT(FieldUserID, v))
+}
+
+// UserIDLTE applies the LTE predicate on the "user_id" field.
+func UserIDLTE(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldLTE(FieldUserID, v))
 }
 
 // ModeratorIDEQ applies the EQ predicate on the "moderator_id" field.
@@ -358,52 +397,6 @@ func BatchIDIsNil() predicate.Ban {
 // BatchIDNotNil applies the NotNil predicate on the "batch_id" field.
 func BatchIDNotNil() predicate.Ban {
 	return predicate.Ban(sql.FieldNotNull(FieldBatchID))
-}
-
-// HasChannel applies the HasEdge predicate on the "channel" edge.
-func HasChannel() predicate.Ban {
-	return predicate.Ban(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, ChannelColumn),
-			sqlgraph.Edge(sqlgraph.M2O, false, ChannelTable, ChannelColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasChannelWith applies the HasEdge predicate on the "channel" edge with a given conditions (other predicates).
-func HasChannelWith(preds ...predicate.Channel) predicate.Ban {
-	return predicate.Ban(func(s *sql.Selector) {
-		step := newChannelStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
-}
-
-// HasUser applies the HasEdge predicate on the "user" edge.
-func HasUser() predicate.Ban {
-	return predicate.Ban(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, UserColumn),
-			sqlgraph.Edge(sqlgraph.M2O, false, UserTable, UserColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasUserWith applies the HasEdge predicate on the "user" edge with a given conditions (other predicates).
-func HasUserWith(preds ...predicate.User) predicate.Ban {
-	return predicate.Ban(func(s *sql.Selector) {
-		step := newUserStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
 }
 
 // And groups predicates with the AND operator between them.

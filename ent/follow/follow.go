@@ -4,7 +4,6 @@ package follow
 
 import (
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -18,30 +17,8 @@ const (
 	FieldFollowedAt = "followed_at"
 	// FieldIsNotificationEnabled holds the string denoting the is_notification_enabled field in the database.
 	FieldIsNotificationEnabled = "is_notification_enabled"
-	// EdgeChannel holds the string denoting the channel edge name in mutations.
-	EdgeChannel = "channel"
-	// EdgeUser holds the string denoting the user edge name in mutations.
-	EdgeUser = "user"
-	// ChannelFieldID holds the string denoting the ID field of the Channel.
-	ChannelFieldID = "id"
-	// UserFieldID holds the string denoting the ID field of the User.
-	UserFieldID = "id"
 	// Table holds the table name of the follow in the database.
 	Table = "follows"
-	// ChannelTable is the table that holds the channel relation/edge.
-	ChannelTable = "follows"
-	// ChannelInverseTable is the table name for the Channel entity.
-	// It exists in this package in order to avoid circular dependency with the "channel" package.
-	ChannelInverseTable = "channels"
-	// ChannelColumn is the table column denoting the channel relation/edge.
-	ChannelColumn = "channel_id"
-	// UserTable is the table that holds the user relation/edge.
-	UserTable = "follows"
-	// UserInverseTable is the table name for the User entity.
-	// It exists in this package in order to avoid circular dependency with the "user" package.
-	UserInverseTable = "users"
-	// UserColumn is the table column denoting the user relation/edge.
-	UserColumn = "user_id"
 )
 
 // Columns holds all SQL columns for follow fields.
@@ -73,32 +50,4 @@ func ByFollowedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByIsNotificationEnabled orders the results by the is_notification_enabled field.
 func ByIsNotificationEnabled(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldIsNotificationEnabled, opts...).ToFunc()
-}
-
-// ByChannelField orders the results by channel field.
-func ByChannelField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newChannelStep(), sql.OrderByField(field, opts...))
-	}
-}
-
-// ByUserField orders the results by user field.
-func ByUserField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newUserStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newChannelStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, ChannelColumn),
-		sqlgraph.To(ChannelInverseTable, ChannelFieldID),
-		sqlgraph.Edge(sqlgraph.M2O, false, ChannelTable, ChannelColumn),
-	)
-}
-func newUserStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, UserColumn),
-		sqlgraph.To(UserInverseTable, UserFieldID),
-		sqlgraph.Edge(sqlgraph.M2O, false, UserTable, UserColumn),
-	)
 }

@@ -4,7 +4,6 @@ package mute
 
 import (
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -22,30 +21,8 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldReason holds the string denoting the reason field in the database.
 	FieldReason = "reason"
-	// EdgeChannel holds the string denoting the channel edge name in mutations.
-	EdgeChannel = "channel"
-	// EdgeUser holds the string denoting the user edge name in mutations.
-	EdgeUser = "user"
-	// ChannelFieldID holds the string denoting the ID field of the Channel.
-	ChannelFieldID = "id"
-	// UserFieldID holds the string denoting the ID field of the User.
-	UserFieldID = "id"
 	// Table holds the table name of the mute in the database.
 	Table = "mutes"
-	// ChannelTable is the table that holds the channel relation/edge.
-	ChannelTable = "mutes"
-	// ChannelInverseTable is the table name for the Channel entity.
-	// It exists in this package in order to avoid circular dependency with the "channel" package.
-	ChannelInverseTable = "channels"
-	// ChannelColumn is the table column denoting the channel relation/edge.
-	ChannelColumn = "channel_id"
-	// UserTable is the table that holds the user relation/edge.
-	UserTable = "mutes"
-	// UserInverseTable is the table name for the User entity.
-	// It exists in this package in order to avoid circular dependency with the "user" package.
-	UserInverseTable = "users"
-	// UserColumn is the table column denoting the user relation/edge.
-	UserColumn = "user_id"
 )
 
 // Columns holds all SQL columns for mute fields.
@@ -91,32 +68,4 @@ func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
 // ByReason orders the results by the reason field.
 func ByReason(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldReason, opts...).ToFunc()
-}
-
-// ByChannelField orders the results by channel field.
-func ByChannelField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newChannelStep(), sql.OrderByField(field, opts...))
-	}
-}
-
-// ByUserField orders the results by user field.
-func ByUserField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newUserStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newChannelStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, ChannelColumn),
-		sqlgraph.To(ChannelInverseTable, ChannelFieldID),
-		sqlgraph.Edge(sqlgraph.M2O, false, ChannelTable, ChannelColumn),
-	)
-}
-func newUserStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, UserColumn),
-		sqlgraph.To(UserInverseTable, UserFieldID),
-		sqlgraph.Edge(sqlgraph.M2O, false, UserTable, UserColumn),
-	)
 }

@@ -4,7 +4,6 @@ package mute
 
 import (
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
@@ -62,6 +61,26 @@ func ChannelIDNotIn(vs ...uid.ID) predicate.Mute {
 	return predicate.Mute(sql.FieldNotIn(FieldChannelID, vs...))
 }
 
+// ChannelIDGT applies the GT predicate on the "channel_id" field.
+func ChannelIDGT(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldGT(FieldChannelID, v))
+}
+
+// ChannelIDGTE applies the GTE predicate on the "channel_id" field.
+func ChannelIDGTE(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldGTE(FieldChannelID, v))
+}
+
+// ChannelIDLT applies the LT predicate on the "channel_id" field.
+func ChannelIDLT(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldLT(FieldChannelID, v))
+}
+
+// ChannelIDLTE applies the LTE predicate on the "channel_id" field.
+func ChannelIDLTE(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldLTE(FieldChannelID, v))
+}
+
 // UserIDEQ applies the EQ predicate on the "user_id" field.
 func UserIDEQ(v uid.ID) predicate.Mute {
 	return predicate.Mute(sql.FieldEQ(FieldUserID, v))
@@ -80,6 +99,26 @@ func UserIDIn(vs ...uid.ID) predicate.Mute {
 // UserIDNotIn applies the NotIn predicate on the "user_id" field.
 func UserIDNotIn(vs ...uid.ID) predicate.Mute {
 	return predicate.Mute(sql.FieldNotIn(FieldUserID, vs...))
+}
+
+// UserIDGT applies the GT predicate on the "user_id" field.
+func UserIDGT(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldGT(FieldUserID, v))
+}
+
+// UserIDGTE applies the GTE predicate on the "user_id" field.
+func UserIDGTE(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldGTE(FieldUserID, v))
+}
+
+// UserIDLT applies the LT predicate on the "user_id" field.
+func UserIDLT(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldLT(FieldUserID, v))
+}
+
+// UserIDLTE applies the LTE predicate on the "user_id" field.
+func UserIDLTE(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldLTE(FieldUserID, v))
 }
 
 // ModeratorIDEQ applies the EQ predicate on the "moderator_id" field.
@@ -293,52 +332,6 @@ func ReasonEqualFold(v string) predicate.Mute {
 // ReasonContainsFold applies the ContainsFold predicate on the "reason" field.
 func ReasonContainsFold(v string) predicate.Mute {
 	return predicate.Mute(sql.FieldContainsFold(FieldReason, v))
-}
-
-// HasChannel applies the HasEdge predicate on the "channel" edge.
-func HasChannel() predicate.Mute {
-	return predicate.Mute(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, ChannelColumn),
-			sqlgraph.Edge(sqlgraph.M2O, false, ChannelTable, ChannelColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasChannelWith applies the HasEdge predicate on the "channel" edge with a given conditions (other predicates).
-func HasChannelWith(preds ...predicate.Channel) predicate.Mute {
-	return predicate.Mute(func(s *sql.Selector) {
-		step := newChannelStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
-}
-
-// HasUser applies the HasEdge predicate on the "user" edge.
-func HasUser() predicate.Mute {
-	return predicate.Mute(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, UserColumn),
-			sqlgraph.Edge(sqlgraph.M2O, false, UserTable, UserColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasUserWith applies the HasEdge predicate on the "user" edge with a given conditions (other predicates).
-func HasUserWith(preds ...predicate.User) predicate.Mute {
-	return predicate.Mute(func(s *sql.Selector) {
-		step := newUserStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
 }
 
 // And groups predicates with the AND operator between them.

@@ -13,7 +13,8 @@ func inChannel() []ent.Field {
 	}
 }
 
-// inChannelEdges returns the edges for the fields of inChannel.
+// inChannelEdges returns the edges for the fields of inChannel. ent has primary keys of two
+// columns only for edges. The generated client has no edges.
 func inChannelEdges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("channel", Channel.Type).Field("channel_id").Unique().Required().Immutable(),

@@ -344,7 +344,7 @@ func (x *exposure) chat(t *testing.T, owner servertest.Credentials) {
 	}
 	x.call(t, owner, http.MethodPost, "/v1/chats/messages", body, "Idempotency-Key", strings.Repeat(canary("Key"), 20))
 	x.call(t, owner, http.MethodPost, "/v1/moderation/sweeps", `{"channelId":"`+servertest.Owner.String()+`","phrase":"`+canary("Message")+`","withinSeconds":600}`)
-	rows := x.db.Read.CursorKey.Query().AllX(t.Context())
+	rows := storetest.Must(x.db.Read.CursorKey.Query().All(t.Context()))
 	for _, key := range rows {
 		x.secrets["key of cursors"] = string(key.Secret)
 		x.stored["key of cursors"] = true // every server derives the keys from it

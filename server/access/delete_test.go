@@ -48,10 +48,10 @@ func TestDeleteClientContinues(t *testing.T) {
 		}
 		left := func() [4]int {
 			return [4]int{
-				s.Store.Read.Token.Query().Where(token.ClientID(popular)).CountX(t.Context()),
-				s.Store.Read.RefreshToken.Query().Where(refreshtoken.ClientID(popular)).CountX(t.Context()),
-				s.Store.Read.Grant.Query().Where(grant.ClientID(popular)).CountX(t.Context()),
-				s.Store.Read.Webhook.Query().Where(webhook.ClientID(popular), webhook.DisabledReasonNEQ("deleted")).CountX(t.Context()),
+				storetest.Must(s.Store.Read.Token.Query().Where(token.ClientID(popular)).Count(t.Context())),
+				storetest.Must(s.Store.Read.RefreshToken.Query().Where(refreshtoken.ClientID(popular)).Count(t.Context())),
+				storetest.Must(s.Store.Read.Grant.Query().Where(grant.ClientID(popular)).Count(t.Context())),
+				storetest.Must(s.Store.Read.Webhook.Query().Where(webhook.ClientID(popular), webhook.DisabledReasonNEQ("deleted")).Count(t.Context())),
 			}
 		}
 		if got, want := left(), [4]int{rows + 1, rows, rows, rows}; got != want {
@@ -73,7 +73,7 @@ func TestDeleteClientContinues(t *testing.T) {
 		if got := remove(caller.Context()); got != "OK" {
 			t.Errorf("the repeat returns %s", got)
 		}
-		if got, want := left(), [4]int{}; got != want || s.Store.Read.Application.Query().Where(application.ID(popular)).ExistX(t.Context()) {
+		if got, want := left(), [4]int{}; got != want || storetest.Must(s.Store.Read.Application.Query().Where(application.ID(popular)).Exist(t.Context())) {
 			t.Errorf("after the repeat, %v rows are left, or the client", got)
 		}
 	})

@@ -280,7 +280,7 @@ func TestUnknownTokenIsCached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
-		row := s.Read.Token.GetX(ctx, digest.Of(text))
+		row := storetest.Must(s.Read.Token.Get(ctx, digest.Of(text)))
 		write := func(body func(tx *ent.Tx) error) {
 			t.Helper()
 			err := s.Write(ctx, func(_ context.Context, tx *ent.Tx, _ store.Attempt) error { return body(tx) })

@@ -234,7 +234,7 @@ func TestDeadPublisherIsReplaced(t *testing.T) {
 		if err := dead.Turn(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Read.EventSink.GetX(context.Background(), "nats").Position; got != 50 {
+		if got := storetest.Must(s.Read.EventSink.Get(context.Background(), "nats")).Position; got != 50 {
 			t.Errorf("the position is %d, want 50", got)
 		}
 		if err := next.Turn(context.Background()); err != nil {
@@ -257,7 +257,7 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	b.start(t)
 	write(50)
 	deadline := time.After(patience)
-	for s.Read.EventSink.Query().CountX(ctx) == 0 || s.Read.EventSink.GetX(ctx, "nats").Position < 300 {
+	for storetest.Must(s.Read.EventSink.Query().Count(ctx)) == 0 || storetest.Must(s.Read.EventSink.Get(ctx, "nats")).Position < 300 {
 		select {
 		case <-deadline:
 			t.Fatal("the sink did not recover")
@@ -267,7 +267,7 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	cancel()
 	<-ended
 	b.check(t, 300)
-	if row := s.Read.EventSink.GetX(context.Background(), "nats"); row.ExpiresAt != 0 {
+	if row := storetest.Must(s.Read.EventSink.Get(context.Background(), "nats")); row.ExpiresAt != 0 {
 		t.Errorf("the lease was not given up: %v", row)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -147,7 +148,7 @@ func TestRepeatedClearingsDoNotDelayThePurge(t *testing.T) {
 		if got := rows(p.t, p.Store, servertest.Viewer); got != 0 {
 			p.t.Errorf("%d rows are left, want none", got)
 		}
-		if left := p.Store.Read.ChatGeneration.Query().OnlyX(p.t.Context()); left.PurgeAt != nil {
+		if left := storetest.Must(p.Store.Read.ChatGeneration.Query().Only(p.t.Context())); left.PurgeAt != nil {
 			p.t.Errorf("the purger is not done: %v", left)
 		}
 	})

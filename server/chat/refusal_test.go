@@ -17,6 +17,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -149,7 +150,7 @@ func chatRequests() []proto.Message {
 // chatStored returns the text of each message in the database.
 func chatStored(t *testing.T, s *servertest.Server) (texts []string) {
 	t.Helper()
-	for _, m := range s.Store.Read.Message.Query().AllX(context.Background()) {
+	for _, m := range storetest.Must(s.Store.Read.Message.Query().All(context.Background())) {
 		texts = append(texts, m.Text)
 	}
 	return texts

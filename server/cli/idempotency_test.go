@@ -50,8 +50,8 @@ func TestKilledAtEveryStepOfChangeWithKey(t *testing.T) {
 			}
 		}
 		t.Logf("killed at %d steps", banned)
-		events := s.db.Read.Event.Query().Where(event.Type("channel.ban")).CountX(t.Context())
-		if bans := s.db.Read.Ban.Query().CountX(t.Context()); bans != banned || events != banned {
+		events := storetest.Must(s.db.Read.Event.Query().Where(event.Type("channel.ban")).Count(t.Context()))
+		if bans := storetest.Must(s.db.Read.Ban.Query().Count(t.Context())); bans != banned || events != banned {
 			t.Errorf("%d users are banned and %d bans were announced, want %d", bans, events, banned)
 		}
 		s.checkRules("at the end")

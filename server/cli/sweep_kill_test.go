@@ -98,7 +98,7 @@ func (s *scene) awaitPositions() {
 	if _, err := s.db.DB().Exec("UPDATE event_sequencers SET expires_at = 0"); err != nil { // that of a dead server
 		s.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); s.db.Read.Event.Query().Where(event.PositionIsNil()).ExistX(context.Background()); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); storetest.Must(s.db.Read.Event.Query().Where(event.PositionIsNil()).Exist(context.Background())); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.t.Fatal("there are events without a position")
 		}
@@ -141,7 +141,7 @@ func (s *scene) newSweep(live *servertest.Server, d sweepDeath, number int) *dea
 	if d.chunks == 2 {
 		x.split()
 	}
-	x.sequence = s.db.Read.Channel.GetX(context.Background(), servertest.Owner).EventSequence
+	x.sequence = storetest.Must(s.db.Read.Channel.Get(context.Background(), servertest.Owner)).EventSequence
 	return x
 }
 
@@ -201,10 +201,10 @@ func (x *deadlySweep) check(reached string) {
 		x.t.Errorf("%s: repeated again, replayed is %t, it returns %v", x.what, isReplay, second)
 	}
 	x.checkBans()
-	if got := x.db.Read.BanBatch.Query().Where(banbatch.FirstSequenceGT(x.sequence)).CountX(context.Background()); got != 1 {
+	if got := storetest.Must(x.db.Read.BanBatch.Query().Where(banbatch.FirstSequenceGT(x.sequence)).Count(context.Background())); got != 1 {
 		x.t.Errorf("%s: there are %d batches", x.what, got)
 	}
-	if n := x.db.Read.SweepChunk.Query().CountX(context.Background()); n != 0 {
+	if n := storetest.Must(x.db.Read.SweepChunk.Query().Count(context.Background())); n != 0 {
 		x.t.Errorf("%s: %d chunks remain", x.what, n)
 	}
 	page, err := x.live.Chat.ListMessages(x.backend, &platformv1.ListMessagesRequest{ChannelId: servertest.Owner.String()})
@@ -225,7 +225,7 @@ func (x *deadlySweep) awaitCompletion(reached string) {
 			x.t.Errorf("%s: %v", x.what, err)
 		}
 	}
-	for deadline := time.Now().Add(patience); x.db.Read.Sweep.Query().Where(sweep.DueAtNotNil()).ExistX(context.Background()); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); storetest.Must(x.db.Read.Sweep.Query().Where(sweep.DueAtNotNil()).Exist(context.Background())); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			x.t.Fatalf("%s: the sweep is not completed", x.what)
 		}
@@ -250,7 +250,7 @@ func (x *deadlySweep) repeat() (_ *moderatov1.CommitSweepResponse, isReplay bool
 
 func (x *deadlySweep) bans() int {
 	x.t.Helper()
-	return x.db.Read.Ban.Query().Where(ban.ChannelID(servertest.Owner), ban.UserIDIn(x.raiders...)).CountX(context.Background())
+	return storetest.Must(x.db.Read.Ban.Query().Where(ban.ChannelID(servertest.Owner), ban.UserIDIn(x.raiders...)).Count(context.Background()))
 }
 
 // checkBans checks that each raider is banned once, and that each ban has its two events, in
@@ -260,8 +260,8 @@ func (x *deadlySweep) checkBans() {
 	if n := x.bans(); n != len(x.raiders) {
 		x.t.Errorf("%s: %d users are banned", x.what, n)
 	}
-	events := x.db.Read.Event.Query().Where(event.ChannelID(servertest.Owner), event.SequenceGT(x.sequence)).
-		Order(ent.Asc(event.FieldSequence)).AllX(context.Background())
+	events := storetest.Must(x.db.Read.Event.Query().Where(event.ChannelID(servertest.Owner), event.SequenceGT(x.sequence)).
+		Order(ent.Asc(event.FieldSequence)).All(context.Background()))
 	banned := map[uid.ID]bool{}
 	for i, e := range events {
 		want := []string{"channel.ban", "channel.chat.clear_user_messages"}[i%2]

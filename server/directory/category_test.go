@@ -12,6 +12,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 func (b backend) getCategory(id int64) (*platformv1.CategoryRecord, error) {
@@ -221,7 +222,7 @@ func TestCategoryDeletionRacesWithUse(t *testing.T) {
 				t.Fatalf("deletion and use ended with %v", got)
 			}
 			there, err := b.getCategory(7)
-			if row := b.Store.Read.Channel.GetX(context.Background(), servertest.Owner); row.CategoryID == 7 && there == nil {
+			if row := storetest.Must(b.Store.Read.Channel.Get(context.Background(), servertest.Owner)); row.CategoryID == 7 && there == nil {
 				t.Fatalf("the channel is in a category that does not exist: %v", err)
 			}
 			b.Must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"}))

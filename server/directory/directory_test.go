@@ -14,6 +14,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -124,7 +125,7 @@ func TestUsernameIsUniqueIgnoringCase(t *testing.T) {
 			_, err = b.putUser(&platformv1.UserRecord{Id: servertest.Viewer.String(), Username: name})
 			servertest.WantError(t, "a user who is renamed to "+name, err, "USERNAME_TAKEN")
 		}
-		if b.Store.Read.User.Query().Where(user.ID(uid.MustParse(newID))).ExistX(context.Background()) {
+		if storetest.Must(b.Store.Read.User.Query().Where(user.ID(uid.MustParse(newID))).Exist(context.Background())) {
 			t.Error("a refused user is there")
 		}
 	})
@@ -202,7 +203,7 @@ func TestPutChannelStoresReturnedRecord(t *testing.T) {
 				}
 			}
 		}
-		if n := b.Store.Read.Event.Query().CountX(context.Background()); n != 0 {
+		if n := storetest.Must(b.Store.Read.Event.Query().Count(context.Background())); n != 0 {
 			t.Errorf("the directory emitted %d events", n)
 		}
 	})
@@ -224,7 +225,7 @@ func TestPutChannelUpdatesOnlyLiveStream(t *testing.T) {
 		want := live.GetStream()
 		want.Title, want.Lang, want.CategoryId = "now", "pl", proto.Int64(7)
 		servertest.WantSame(t, "the live stream", got.GetStream(), want)
-		rows := b.Store.Read.Stream.Query().AllX(context.Background())
+		rows := storetest.Must(b.Store.Read.Stream.Query().All(context.Background()))
 		for _, r := range rows {
 			if r.EndedAt != nil && (r.Title != "yesterday" || r.Lang != "de" || r.CategoryID != 0) {
 				t.Errorf("the stream of yesterday became %v", r)

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -73,15 +74,15 @@ func fillBacklogs(t *testing.T, s *store.Store) {
 			return err
 		}
 		for reason, positions := range map[string][]int64{"deleted": {1, 2}, "": {1}} {
-			hook := tx.Webhook.Create().SetID(uid.New()).SetClientID(servertest.Dashboard).SetURL("").SetTypes("").SetSecret("").
-				SetCreatedAt(now).SetPosition(0).SetDisabledReason(reason).SaveX(ctx)
+			hook := storetest.Must(tx.Webhook.Create().SetID(uid.New()).SetClientID(servertest.Dashboard).SetURL("").SetTypes("").SetSecret("").
+				SetCreatedAt(now).SetPosition(0).SetDisabledReason(reason).Save(ctx))
 			for _, position := range positions {
 				delivery := tx.WebhookDelivery.Create().SetID(uid.New()).SetWebhookID(hook.ID).SetChannelID(servertest.Owner).SetEventID(uid.New()).
 					SetPosition(position).SetType("channel.ban").SetStatus("pending").SetNextAttemptAt(now)
 				if reason == "" {
 					delivery.SetStatus("delivered").SetFinishedAt(now)
 				}
-				delivery.ExecX(ctx)
+				storetest.Must(delivery.Save(ctx))
 			}
 		}
 		return nil

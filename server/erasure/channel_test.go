@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -106,7 +107,7 @@ func TestDeletedChannelIsErasedCompletely(t *testing.T) {
 		wantNoChannel(t, s, vera.id)
 
 		s.must(nil, s.putChannel(vera.id, "Anew"))
-		row := s.Store.Read.Channel.GetX(t.Context(), vera.id)
+		row := storetest.Must(s.Store.Read.Channel.Get(t.Context(), vera.id))
 		if row.FollowerCount+row.SubscriberCount+row.ClipCount+row.VodCount+row.EventSequence+row.ActivityNumber+row.ViewerCount+row.NewFollowerCount+row.NewSubscriberCount != 0 ||
 			row.IsLive || row.Title != "Anew" {
 			t.Errorf("the new channel is %v", row)
@@ -169,10 +170,10 @@ func TestSweepersSkipDeletedChannel(t *testing.T) {
 			s.must(nil, (&audience.Sweeper{Store: s.Store}).Sweep(ctx))
 			s.must(nil, (&moderation.Expirer{Store: s.Store}).ExpireMutes(ctx))
 		}
-		if n := s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).CountX(ctx); n != many {
+		if n := storetest.Must(s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).Count(ctx)); n != many {
 			t.Errorf("%d subscriptions of the deleted channel are left, want all of them to the eraser", n)
 		}
-		if n := s.Store.Read.Event.Query().CountX(ctx); n != 7 { // a subscription and its end, two mutes with two events each, and a lapse
+		if n := storetest.Must(s.Store.Read.Event.Query().Count(ctx)); n != 7 { // a subscription and its end, two mutes with two events each, and a lapse
 			t.Errorf("there are %d events", n)
 		}
 		for _, table := range audience.Tables {
@@ -186,7 +187,7 @@ func TestSweepersSkipDeletedChannel(t *testing.T) {
 		release()
 		erase(t, s.Store)
 		s.must(nil, (&audience.Sweeper{Store: s.Store}).Sweep(ctx))
-		if n := s.Store.Read.Subscription.Query().Where(subscription.IsActive(true)).CountX(ctx); n != 0 {
+		if n := storetest.Must(s.Store.Read.Subscription.Query().Where(subscription.IsActive(true)).Count(ctx)); n != 0 {
 			t.Errorf("%d lapsed subscriptions are left", n)
 		}
 		wantExactCounters(t, s.Store)

@@ -16,6 +16,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -164,7 +165,7 @@ func (s *scene) race(p person) {
 	wantReason(t, "the username", err, "USER_NOT_FOUND")
 	_, err = s.Directory.GetChannel(s.ctx, &platformv1.GetChannelRequest{ChannelId: p.id.String()})
 	wantReason(t, "the channel", err, "CHANNEL_NOT_FOUND")
-	if n := s.Store.Read.Token.Query().Where(token.UserID(p.id)).CountX(t.Context()); n != 0 {
+	if n := storetest.Must(s.Store.Read.Token.Query().Where(token.UserID(p.id)).Count(t.Context())); n != 0 {
 		t.Errorf("%d tokens are left", n)
 	}
 }

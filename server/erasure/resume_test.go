@@ -136,7 +136,7 @@ func TestConcurrentErasers(t *testing.T) {
 				each.Clock.Advance(31 * time.Second)
 			}
 		}
-		if n := db.Read.Erasure.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(db.Read.Erasure.Query().Count(t.Context())); n != 0 {
 			t.Errorf("%d erasures are left", n)
 		}
 		wantNoTrace(t, db, vera)
@@ -155,7 +155,7 @@ func TestEraserRetriesAfterConnectionLossInCommit(t *testing.T) {
 		cut := open(t, proxy.URL)
 		cut.Clock.Advance(db.Clock.Local().Sub(instant.Of(time.Now())))
 		cuts := 0
-		for n := 0; db.Read.Erasure.Query().CountX(t.Context()) > 0; n++ {
+		for n := 0; storetest.Must(db.Read.Erasure.Query().Count(t.Context())) > 0; n++ {
 			if n > 100 {
 				t.Fatal("the eraser comes to no end")
 			}
@@ -218,7 +218,7 @@ func start(work func() error) (ended func() bool) {
 
 func nextLook(t *testing.T, db *store.Store) instant.Instant {
 	t.Helper()
-	for _, e := range db.Read.Erasure.Query().AllX(t.Context()) {
+	for _, e := range storetest.Must(db.Read.Erasure.Query().All(t.Context())) {
 		return e.NextAt
 	}
 	return 0
@@ -246,7 +246,7 @@ func TestFinalScanErasesLateRows(t *testing.T) {
 		if err := newEraser(db).Erase(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := db.Read.Erasure.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(db.Read.Erasure.Query().Count(t.Context())); n != 0 {
 			t.Error("the last look was not the last")
 		}
 		wantNoTrace(t, db, vera)
@@ -286,7 +286,9 @@ func TestLongScanIsRepeated(t *testing.T) {
 			exec(t, s.Store, "UPDATE channels SET follower_count = 1 WHERE id = ?", id)
 		}
 		db := abandoned(t, s, vera)
-		follows := func() int { return db.Read.Follow.Query().Where(follow.UserID(vera.id)).CountX(t.Context()) }
+		follows := func() int {
+			return storetest.Must(db.Read.Follow.Query().Where(follow.UserID(vera.id)).Count(t.Context()))
+		}
 		all := follows()
 		ended := start(func() error { return newEraser(db).Erase(t.Context()) })
 		for !ended() && follows() == all { // until the eraser has passed the messages

@@ -171,7 +171,7 @@ func erase(t *testing.T, s *store.Store) {
 		if err := newEraser(s).Erase(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if s.Read.Erasure.Query().CountX(context.Background()) == 0 {
+		if storetest.Must(s.Read.Erasure.Query().Count(context.Background())) == 0 {
 			return
 		}
 	}

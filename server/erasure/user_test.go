@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/users"
 )
 
@@ -104,7 +105,7 @@ func TestErasureLeavesNoTraceOfUser(t *testing.T) {
 		}
 		s.must(nil, s.putUser(vera.id, vera.name))
 		s.must(nil, s.putChannel(vera.id, "Again"))
-		row := s.Store.Read.Channel.GetX(t.Context(), vera.id)
+		row := storetest.Must(s.Store.Read.Channel.Get(t.Context(), vera.id))
 		if row.FollowerCount+row.SubscriberCount+row.ClipCount+row.VodCount+row.EventSequence+row.ActivityNumber+row.ViewerCount != 0 || row.IsLive {
 			t.Errorf("the new channel is %v", row)
 		}
@@ -156,10 +157,10 @@ var ownerOnly = []string{"channel.update", "stream.online", "stream.offline"}
 func wantAnonymousEvents(t *testing.T, s *scene) {
 	t.Helper()
 	const deleted = "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"
-	rows := s.Store.Read.Event.Query().
+	rows := storetest.Must(s.Store.Read.Event.Query().
 		Where(event.Or(event.ActorID(users.Deleted), event.TargetID(users.Deleted))).
 		Order(ent.Asc(event.FieldSequence)).
-		AllX(context.Background())
+		All(context.Background()))
 	byType := map[string]int{}
 	for _, e := range rows {
 		var payload map[string]any

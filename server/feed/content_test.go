@@ -11,6 +11,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -36,7 +37,7 @@ func aVod(start instant.Instant) *platformv1.VodRecord {
 // wantCounted checks the channel's numbers of clips and VODs.
 func (f *platformFeed) wantCounted(clips, vods int64) {
 	f.t.Helper()
-	row := f.Store.Read.Channel.Query().Where(channel.ID(servertest.Owner)).OnlyX(context.Background())
+	row := storetest.Must(f.Store.Read.Channel.Query().Where(channel.ID(servertest.Owner)).Only(context.Background()))
 	if row.ClipCount != clips || row.VodCount != vods {
 		f.t.Errorf("%d clips and %d VODs are counted, want %d and %d", row.ClipCount, row.VodCount, clips, vods)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -105,7 +106,7 @@ func withRoundKey(request proto.Message, round int) proto.Message {
 
 // rows returns the numbers of events and activities.
 func (f *platformFeed) rows() (events, activities int) {
-	return f.Store.Read.Event.Query().CountX(context.Background()), f.Store.Read.Activity.Query().CountX(context.Background())
+	return storetest.Must(f.Store.Read.Event.Query().Count(context.Background())), storetest.Must(f.Store.Read.Activity.Query().Count(context.Background()))
 }
 
 // checkNumbers checks that the events and the activities of each channel are numbered
@@ -113,19 +114,19 @@ func (f *platformFeed) rows() (events, activities int) {
 func checkNumbers(t *testing.T, f *platformFeed) {
 	t.Helper()
 	ctx := context.Background()
-	for _, c := range f.Store.Read.Channel.Query().AllX(ctx) {
-		for i, row := range f.Store.Read.Event.Query().Where(event.ChannelID(c.ID)).Order(ent.Asc(event.FieldSequence)).AllX(ctx) {
+	for _, c := range storetest.Must(f.Store.Read.Channel.Query().All(ctx)) {
+		for i, row := range storetest.Must(f.Store.Read.Event.Query().Where(event.ChannelID(c.ID)).Order(ent.Asc(event.FieldSequence)).All(ctx)) {
 			if row.Sequence != int64(i+1) {
 				t.Fatalf("event %d of %s has sequence %d", i+1, c.ID, row.Sequence)
 			}
 		}
-		for i, row := range f.Store.Read.Activity.Query().Where(activity.ChannelID(c.ID)).Order(ent.Asc(activity.FieldNumber)).AllX(ctx) {
+		for i, row := range storetest.Must(f.Store.Read.Activity.Query().Where(activity.ChannelID(c.ID)).Order(ent.Asc(activity.FieldNumber)).All(ctx)) {
 			if row.Number != int64(i+1) {
 				t.Fatalf("activity %d of %s has number %d", i+1, c.ID, row.Number)
 			}
 		}
-		events := f.Store.Read.Event.Query().Where(event.ChannelID(c.ID)).CountX(ctx)
-		activities := f.Store.Read.Activity.Query().Where(activity.ChannelID(c.ID)).CountX(ctx)
+		events := storetest.Must(f.Store.Read.Event.Query().Where(event.ChannelID(c.ID)).Count(ctx))
+		activities := storetest.Must(f.Store.Read.Activity.Query().Where(activity.ChannelID(c.ID)).Count(ctx))
 		if c.EventSequence != int64(events) || c.ActivityNumber != int64(activities) {
 			t.Errorf("%s counts %d events and %d activities, and has %d and %d", c.ID, c.EventSequence, c.ActivityNumber, events, activities)
 		}

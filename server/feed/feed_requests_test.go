@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -116,7 +117,7 @@ func TestRepeatedCallsChangeNothing(t *testing.T) {
 func TestFailedCallIsRolledBack(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
-			row := f.Store.Read.Channel.GetX(context.Background(), servertest.Owner)
+			row := storetest.Must(f.Store.Read.Channel.Get(context.Background(), servertest.Owner))
 			inTheWay := uid.New()
 			f.exec("INSERT INTO events (id, channel_id, sequence, type, operation_id, client_id, request_id, occurred_at, payload) VALUES (?, ?, ?, 'x', ?, '', '', 0, '{}')",
 				inTheWay, row.ID, row.EventSequence+1, inTheWay)
@@ -129,7 +130,7 @@ func TestFailedCallIsRolledBack(t *testing.T) {
 			if err != nil {
 				f.must(request)
 			}
-			grew := f.Store.Read.Channel.GetX(context.Background(), servertest.Owner).EventSequence > row.EventSequence
+			grew := storetest.Must(f.Store.Read.Channel.Get(context.Background(), servertest.Owner)).EventSequence > row.EventSequence
 			if grew != (err != nil) {
 				t.Errorf("%T: %v, and it has an event: %t", request, err, grew)
 			}
@@ -215,7 +216,7 @@ func TestBackendActsForUser(t *testing.T) {
 				t.Errorf("%T: %v", request, err)
 			}
 		}
-		rows := f.Store.Read.Event.Query().AllX(context.Background())
+		rows := storetest.Must(f.Store.Read.Event.Query().All(context.Background()))
 		for _, row := range rows {
 			if row.ActorID == nil || *row.ActorID != servertest.Raider || row.ClientID != servertest.ChatServer {
 				t.Errorf("%s: actor %v through %q", row.Type, row.ActorID, row.ClientID)

@@ -274,8 +274,8 @@ func byNobody(kind string, target uid.ID, payload string, args ...any) storedEve
 // sequence without a gap, and have the current time.
 func (f *platformFeed) wantEvents(channel uid.ID, want ...storedEvent) {
 	f.t.Helper()
-	rows := f.Store.Read.Event.Query().Where(event.ChannelID(channel), event.SequenceGT(f.seen[channel])).
-		Order(ent.Asc(event.FieldSequence)).AllX(context.Background())
+	rows := storetest.Must(f.Store.Read.Event.Query().Where(event.ChannelID(channel), event.SequenceGT(f.seen[channel])).
+		Order(ent.Asc(event.FieldSequence)).All(context.Background()))
 	got := []storedEvent{}
 	for _, row := range rows {
 		if f.seen[channel]++; row.Sequence != f.seen[channel] || row.OccurredAt != f.now {
@@ -293,7 +293,7 @@ func (f *platformFeed) wantEvents(channel uid.ID, want ...storedEvent) {
 	if diff := cmp.Diff(append([]storedEvent{}, want...), got, cmp.AllowUnexported(storedEvent{})); diff != "" {
 		f.t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if kept := f.Store.Read.Channel.GetX(context.Background(), channel).EventSequence; kept != f.seen[channel] {
+	if kept := storetest.Must(f.Store.Read.Channel.Get(context.Background(), channel)).EventSequence; kept != f.seen[channel] {
 		f.t.Errorf("the channel's sequence is %d, want %d", kept, f.seen[channel])
 	}
 }
@@ -314,8 +314,8 @@ func noteOf(kind string, user uid.ID, at instant.Instant, info string, args ...a
 // these, with the next numbers.
 func (f *platformFeed) wantActivities(channel uid.ID, want ...storedActivity) {
 	f.t.Helper()
-	rows := f.Store.Read.Activity.Query().Where(activity.ChannelID(channel), activity.NumberGT(f.noted[channel])).
-		Order(ent.Asc(activity.FieldNumber)).AllX(context.Background())
+	rows := storetest.Must(f.Store.Read.Activity.Query().Where(activity.ChannelID(channel), activity.NumberGT(f.noted[channel])).
+		Order(ent.Asc(activity.FieldNumber)).All(context.Background()))
 	got := []storedActivity{}
 	for _, row := range rows {
 		if f.noted[channel]++; row.Number != f.noted[channel] {

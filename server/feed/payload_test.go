@@ -19,6 +19,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden file instead of comparing with it")
@@ -37,7 +38,7 @@ func TestEventsHaveTheFieldsThatClientsDecode(t *testing.T) {
 		s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Category{Category: &platformv1.CategoryRecord{Id: 7, Name: "Just talking", Slug: "just-talking"}}})
 		causeEvents(t, s, now)
 		var got strings.Builder
-		for _, row := range s.Store.Read.Event.Query().Order(ent.Asc(event.FieldSequence)).AllX(t.Context()) {
+		for _, row := range storetest.Must(s.Store.Read.Event.Query().Order(ent.Asc(event.FieldSequence)).All(t.Context())) {
 			payload := timeText.ReplaceAllStringFunc(row.Payload, func(text string) string {
 				at, err := time.Parse(`"2006-01-02T15:04:05.000Z"`, text)
 				if err != nil {

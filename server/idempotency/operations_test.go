@@ -267,7 +267,7 @@ func (o *operations) webhooks() {
 			o.t.Fatal("the event is not delivered")
 		}
 	}
-	banned := o.s.Store.Read.Event.Query().Where(event.Type("channel.ban"), event.TargetID(servertest.Viewer)).OnlyX(o.t.Context())
+	banned := storetest.Must(o.s.Store.Read.Event.Query().Where(event.Type("channel.ban"), event.TargetID(servertest.Viewer)).Only(o.t.Context()))
 	o.repeat(o.owner, moderatov1.WebhooksService_RedeliverWebhookEvent_FullMethodName, &moderatov1.RedeliverWebhookEventRequest{
 		WebhookId: id, EventId: banned.ID.String(),
 	})

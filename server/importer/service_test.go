@@ -67,7 +67,7 @@ func (b backend) imports(messages ...[]*platformv1.Record) (int64, error) {
 
 // imported returns how many of userRecords exist.
 func (b backend) imported() int {
-	return b.Store.Read.User.Query().Where(user.UsernameHasPrefix("imported")).CountX(context.Background())
+	return storetest.Must(b.Store.Read.User.Query().Where(user.UsernameHasPrefix("imported")).Count(context.Background()))
 }
 
 func wantImportError(t *testing.T, what string, err error, reason string, metadata map[string]string, violations ...string) {
@@ -101,7 +101,7 @@ func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 		if got := b.imported(); got != 2100 {
 			t.Errorf("there are %d users, want 2100", got)
 		}
-		if n := b.Store.Read.Event.Query().CountX(context.Background()); n != 0 {
+		if n := storetest.Must(b.Store.Read.Event.Query().Count(context.Background())); n != 0 {
 			t.Errorf("an import emitted %d events", n)
 		}
 	})
@@ -178,7 +178,7 @@ func TestImportStopsAtInvalidRecord(t *testing.T) {
 			if got := b.imported() - before; got != earlier {
 				t.Errorf("%s: %d records are stored, want those of the batches before", c.name, got)
 			}
-			if n := b.Store.Read.Follow.Query().CountX(context.Background()); n != 0 {
+			if n := storetest.Must(b.Store.Read.Follow.Query().Count(context.Background())); n != 0 {
 				t.Errorf("%s: %d follows of its batch are stored", c.name, n)
 			}
 			// The whole import again, with the invalid record corrected.
@@ -269,7 +269,7 @@ func TestImportStoresRecordsOfManyKinds(t *testing.T) {
 			t.Fatalf("%d records are stored (%v)", n, err)
 		}
 		servertest.CheckCounters(t, b.Store, "after the import")
-		row := b.Store.Read.Channel.GetX(context.Background(), uid.MustParse(owner))
+		row := storetest.Must(b.Store.Read.Channel.Get(context.Background(), uid.MustParse(owner)))
 		if !row.IsLive || row.FollowerCount != 1 || row.SubscriberCount != 1 || row.ClipCount != 1 || row.VodCount != 1 {
 			t.Errorf("the channel became %v", row)
 		}

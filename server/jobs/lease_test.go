@@ -54,7 +54,7 @@ func move(t *testing.T, s *store.Store, l *jobs.Lease, to int64) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if moved := s.Read.EventSink.GetX(t.Context(), "nats").Position == to; moved != held {
+	if moved := storetest.Must(s.Read.EventSink.Get(t.Context(), "nats")).Position == to; moved != held {
 		t.Errorf("Write answers %t, and the position was moved: %t", held, moved)
 	}
 	return held
@@ -149,7 +149,7 @@ func TestFailedWorkKeepsLease(t *testing.T) {
 		if held || !errors.Is(err, failure) {
 			t.Errorf("got %t, %v", held, err)
 		}
-		if s.Read.EventSink.GetX(t.Context(), "nats").Position != 0 {
+		if storetest.Must(s.Read.EventSink.Get(t.Context(), "nats")).Position != 0 {
 			t.Error("work that failed was kept")
 		}
 		if !move(t, s, l, 2) {

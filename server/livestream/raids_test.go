@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -64,7 +65,7 @@ func TestARaidIsReturnedOverREST(t *testing.T) {
 		if got.Reason != "OK" {
 			t.Fatalf("got %+v", got)
 		}
-		row := s.Store.Read.Raid.Query().OnlyX(t.Context())
+		row := storetest.Must(s.Store.Read.Raid.Query().Only(t.Context()))
 		want := `{"success":true,"message":"success","data":{"rows":[{"id":"` + row.ID.String() + `","raider":{"id":"` + servertest.Other.String() +
 			`","username":"zoe-l","displayName":"Zoë Lindqvist","avatarUrl":"https://img.example.com/zoe-l.png"},"viewerCount":7,"createdAt":"2027-01-15T08:00:00.000Z"}],"pagination":{"cursor":""}}}`
 		if r.Body != want {
@@ -78,7 +79,7 @@ func TestARaidEmitsItsEvent(t *testing.T) {
 		if err := raid(t, s, "first", servertest.Other, 7, at); err != nil {
 			t.Fatal(err)
 		}
-		event := s.Store.Read.Event.Query().OnlyX(t.Context())
+		event := storetest.Must(s.Store.Read.Event.Query().Only(t.Context()))
 		want := `{"channelId":"` + servertest.Owner.String() + `","clientId":"` + servertest.ChatServer + `","raider":{"id":"` + servertest.Other.String() +
 			`","username":"zoe-l","displayName":"Zoë Lindqvist","avatarUrl":"https://img.example.com/zoe-l.png"},"viewerCount":7,"createdAt":"2027-01-15T08:00:00.000Z"}`
 		if event.Type != "channel.raid" || event.Payload != want || *event.TargetID != servertest.Other {
@@ -132,10 +133,10 @@ func TestRaidsAreImported(t *testing.T) {
 				ChannelId: servertest.Owner.String(), Key: "first", RaiderId: servertest.Other.String(), ViewerCount: viewers, RaidedAt: at.Proto(),
 			}}})
 		}
-		if row := s.Store.Read.Raid.Query().OnlyX(t.Context()); row.ViewerCount != 5 || row.RaidedAt != at {
+		if row := storetest.Must(s.Store.Read.Raid.Query().Only(t.Context())); row.ViewerCount != 5 || row.RaidedAt != at {
 			t.Errorf("the raid is %v", row)
 		}
-		if n := s.Store.Read.Event.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(s.Store.Read.Event.Query().Count(t.Context())); n != 0 {
 			t.Errorf("the import emitted %d events", n)
 		}
 	})

@@ -83,7 +83,7 @@ func TestAfterglowOfFullBatchBansNobody(t *testing.T) {
 			t.Errorf("the last user is banned: %t; a further one: %t, with %d events", d.standing(last).GetIsBanned(),
 				d.standing(further).GetIsBanned(), len(d.events())-before)
 		}
-		if n := d.Store.Read.BanBatch.GetX(t.Context(), batch).BannedCount; n != moderation.MaxAfterglowBatch {
+		if n := storetest.Must(d.Store.Read.BanBatch.Get(t.Context(), batch)).BannedCount; n != moderation.MaxAfterglowBatch {
 			t.Errorf("the batch has %d users", n)
 		}
 		d.Store.Clock.Freeze(start.Add(time.Minute))

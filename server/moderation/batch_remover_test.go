@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -78,11 +79,11 @@ func (d *drive) removeBatches(keep time.Duration, want int) {
 	if err != nil || counted != int64(want) {
 		d.t.Errorf("the backlog is %d (%v), want %d", counted, err, want)
 	}
-	before := d.Store.Read.BanBatch.Query().CountX(d.t.Context())
+	before := storetest.Must(d.Store.Read.BanBatch.Query().Count(d.t.Context()))
 	if more, err := job.Run(d.t.Context()); more || err != nil {
 		d.t.Errorf("the job returns %t and %v", more, err)
 	}
-	if removed := before - d.Store.Read.BanBatch.Query().CountX(d.t.Context()); removed != want {
+	if removed := before - storetest.Must(d.Store.Read.BanBatch.Query().Count(d.t.Context())); removed != want {
 		d.t.Errorf("the job removed %d batches, want %d", removed, want)
 	}
 }
@@ -107,7 +108,7 @@ func (d *drive) interruptSweepOf(batchID string, at instant.Instant) {
 			return err
 		}
 		ctx := d.t.Context()
-		made := tx.Sweep.Query().OnlyX(ctx)
+		made := storetest.Must(tx.Sweep.Query().Only(ctx))
 		if err := tx.BanBatch.DeleteOneID(*made.BatchID).Exec(ctx); err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func (d *drive) wantBatches(want ...string) {
 	for _, row := range list.GetRows() {
 		listed[row.GetBatchId()] = true
 	}
-	rows := d.Store.Read.BanBatch.Query().Where(banbatch.ChannelID(servertest.Owner)).CountX(d.t.Context())
+	rows := storetest.Must(d.Store.Read.BanBatch.Query().Where(banbatch.ChannelID(servertest.Owner)).Count(d.t.Context()))
 	if len(listed) != len(want) || rows != len(want) {
 		d.t.Errorf("%d batches are listed and %d stored, want %d", len(listed), rows, len(want))
 	}

@@ -102,7 +102,7 @@ func TestDeletedChannelHasNoDueSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Store.Clock.Advance(time.Minute)
-		if due := d.Store.Read.Sweep.Query().Where(entsweep.Or(entsweep.DueAtNotNil(), entsweep.AfterglowUntilNotNil())).CountX(t.Context()); due != 0 {
+		if due := storetest.Must(d.Store.Read.Sweep.Query().Where(entsweep.Or(entsweep.DueAtNotNil(), entsweep.AfterglowUntilNotNil())).Count(t.Context())); due != 0 {
 			t.Error("the sweep of the deleted channel is to be completed, or has an afterglow")
 		}
 		if _, err := d.completer().RemoveOld(t.Context()); err != nil {
@@ -126,7 +126,7 @@ func TestFailedSweepIsPostponed(t *testing.T) {
 		if err := d.completer().Complete(t.Context()); err == nil {
 			t.Error("got no error")
 		}
-		if row := d.Store.Read.Sweep.Query().Where(entsweep.DueAtNotNil()).OnlyX(t.Context()); *row.DueAt <= start.Add(time.Minute) {
+		if row := storetest.Must(d.Store.Read.Sweep.Query().Where(entsweep.DueAtNotNil()).Only(t.Context())); *row.DueAt <= start.Add(time.Minute) {
 			t.Errorf("the sweep is due at %v, and goes before others again", *row.DueAt)
 		}
 	})

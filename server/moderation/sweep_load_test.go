@@ -63,7 +63,7 @@ func TestPreviewsAtOnceAreBounded(t *testing.T) {
 				t.Errorf("a preview that was not refused: %v", err)
 			}
 		}
-		if n := s.Store.Read.Sweep.Query().CountX(t.Context()); n != running {
+		if n := storetest.Must(s.Store.Read.Sweep.Query().Count(t.Context())); n != running {
 			t.Errorf("%d previews are stored, want %d", n, running)
 		}
 		d.wantMatched("afterwards", d.mustPreview(), raider)
@@ -106,7 +106,7 @@ func TestOldSweepsAreRemoved(t *testing.T) {
 			if more, err := d.completer().RemoveOld(t.Context()); more || err != nil {
 				t.Errorf("%s: more is %t (%v)", what, more, err)
 			}
-			if n := d.Store.Read.Sweep.Query().CountX(t.Context()); n != sweeps {
+			if n := storetest.Must(d.Store.Read.Sweep.Query().Count(t.Context())); n != sweeps {
 				t.Errorf("%s: %d sweeps, want %d", what, n, sweeps)
 			}
 		}
@@ -168,7 +168,7 @@ func TestOldSweepsAreRemovedInParts(t *testing.T) {
 				t.Errorf("more is %t, want %t (%v)", more, want, err)
 			}
 		}
-		if n := db.Read.Sweep.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(db.Read.Sweep.Query().Count(t.Context())); n != 0 {
 			t.Errorf("%d sweeps are left", n)
 		}
 	})

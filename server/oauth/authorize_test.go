@@ -74,7 +74,7 @@ func TestAuthorizeNeverRedirectsToUnknownPlaces(t *testing.T) {
 			t.Errorf("%s: got %d %v, want a page with an error", name, response.StatusCode, response.Header)
 		}
 	}
-	if n := s.Store.Read.Authorization.Query().CountX(context.Background()); n != 0 {
+	if n := storetest.Must(s.Store.Read.Authorization.Query().Count(context.Background())); n != 0 {
 		t.Errorf("%d requests were stored, want none", n)
 	}
 }
@@ -157,7 +157,7 @@ func TestAuthorizeErrorsReturnToClient(t *testing.T) {
 			t.Errorf("%s: got %d and %s, want %s", name, status, to, c.want)
 		}
 	}
-	if n := s.Store.Read.Authorization.Query().CountX(context.Background()); n != 0 {
+	if n := storetest.Must(s.Store.Read.Authorization.Query().Count(context.Background())); n != 0 {
 		t.Errorf("%d requests were stored, want none", n)
 	}
 }
@@ -191,7 +191,7 @@ func TestHeadOfAuthorizeStoresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	if n := s.Store.Read.Authorization.Query().CountX(context.Background()); n != 0 {
+	if n := storetest.Must(s.Store.Read.Authorization.Query().Count(context.Background())); n != 0 {
 		t.Errorf("%d requests were stored, want none", n)
 	}
 }
@@ -313,13 +313,13 @@ func TestExpiredRowsAreRemoved(t *testing.T) {
 	s.signIn(t, c, servertest.Viewer)
 	s.Store.Clock.Advance(21 * minute)
 	run(t, s)
-	if rows := s.Store.Read.Authorization.Query().AllX(ctx); len(rows) != 1 || rows[0].Status != "redeemed" {
+	if rows := storetest.Must(s.Store.Read.Authorization.Query().All(ctx)); len(rows) != 1 || rows[0].Status != "redeemed" {
 		t.Errorf("after 21 minutes there are %v, want the redeemed one", rows)
 	}
 	s.Store.Clock.Advance(61 * 24 * 60 * minute)
 	run(t, s)
-	requests := s.Store.Read.Authorization.Query().Where(authorization.StatusNEQ("x")).CountX(ctx)
-	if refreshing := s.Store.Read.RefreshToken.Query().CountX(ctx); requests+refreshing != 0 {
+	requests := storetest.Must(s.Store.Read.Authorization.Query().Where(authorization.StatusNEQ("x")).Count(ctx))
+	if refreshing := storetest.Must(s.Store.Read.RefreshToken.Query().Count(ctx)); requests+refreshing != 0 {
 		t.Errorf("after 61 days there are %d requests and %d refresh tokens", requests, refreshing)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 func TestSignIn(t *testing.T) {
@@ -60,7 +61,7 @@ func TestRefreshTokenNeedsOfflineAccess(t *testing.T) {
 	if token := s.signIn(t, s.config(web, authn.UsersRead), servertest.Viewer); token.RefreshToken != "" {
 		t.Error("a refresh token was issued without offline.access")
 	}
-	if n := s.Store.Read.RefreshToken.Query().CountX(context.Background()); n != 0 {
+	if n := storetest.Must(s.Store.Read.RefreshToken.Query().Count(context.Background())); n != 0 {
 		t.Errorf("%d refresh tokens are stored", n)
 	}
 }

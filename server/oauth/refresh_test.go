@@ -14,6 +14,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -123,7 +124,7 @@ func TestRefreshForWithdrawnScopesIsRefused(t *testing.T) {
 	}
 	s.grant(t, servertest.Raider, authn.UsersRead, authn.OfflineAccess)
 	with("users.bot").want(t, "a withdrawn scope", http.StatusBadRequest, "invalid_scope")
-	if rows := s.Store.Read.RefreshToken.Query().AllX(t.Context()); len(rows) != 1 || rows[0].ReplacedAt != nil {
+	if rows := storetest.Must(s.Store.Read.RefreshToken.Query().All(t.Context())); len(rows) != 1 || rows[0].ReplacedAt != nil {
 		t.Errorf("the refresh tokens are %v, want the first one, unused", rows)
 	}
 	if got := with("users.bot users.read"); got.Status != http.StatusOK || got.text("scope") != "users.read" {
@@ -262,7 +263,7 @@ func TestRevokedGrantEndsTokens(t *testing.T) {
 				t.Errorf("the token of the %s still works", name)
 			}
 		}
-		if left := s.Store.Read.Webhook.Query().Where(webhook.ClientID(web), webhook.DisabledReasonNEQ("deleted")).CountX(t.Context()); left != 0 {
+		if left := storetest.Must(s.Store.Read.Webhook.Query().Where(webhook.ClientID(web), webhook.DisabledReasonNEQ("deleted")).Count(t.Context())); left != 0 {
 			t.Error("a webhook that the client created for the user remains")
 		}
 		s.refresh(t, c, mine.RefreshToken).want(t, "refresh", http.StatusBadRequest, "invalid_grant")
@@ -312,7 +313,7 @@ func TestRevocationOfGrantRacesRefreshes(t *testing.T) {
 					t.Error("a token outlives the grant")
 				}
 			}
-			if n := s.Store.Read.RefreshToken.Query().CountX(context.Background()); n != 0 {
+			if n := storetest.Must(s.Store.Read.RefreshToken.Query().Count(context.Background())); n != 0 {
 				t.Errorf("%d refresh tokens outlive the grant", n)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -40,7 +41,7 @@ func sequence(t *testing.T, s *store.Store, q *outbox.Sequencer) {
 	t.Helper()
 	for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		err := q.Turn(t.Context())
-		left := s.Read.Event.Query().Where(event.PositionIsNil()).CountX(t.Context())
+		left := storetest.Must(s.Read.Event.Query().Where(event.PositionIsNil()).Count(t.Context()))
 		if left == 0 {
 			return
 		}
@@ -78,15 +79,15 @@ func TestRetentionRemovesEventsByType(t *testing.T) {
 		check := func(when string, want map[uid.ID][]string, trimmedOwner, trimmedOther, trimmedPosition int64) {
 			t.Helper()
 			got := map[uid.ID][]string{}
-			for _, e := range s.Read.Event.Query().Order(bySequence).AllX(ctx) {
+			for _, e := range storetest.Must(s.Read.Event.Query().Order(bySequence).All(ctx)) {
 				got[e.ChannelID] = append(got[e.ChannelID], e.Type)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: events (-want +got):\n%s", when, diff)
 			}
 			marks := []int64{
-				s.Read.Channel.GetX(ctx, servertest.Owner).TrimmedSequence, s.Read.Channel.GetX(ctx, servertest.Other).TrimmedSequence,
-				s.Read.EventSequencer.GetX(ctx, 1).TrimmedPosition,
+				storetest.Must(s.Read.Channel.Get(ctx, servertest.Owner)).TrimmedSequence, storetest.Must(s.Read.Channel.Get(ctx, servertest.Other)).TrimmedSequence,
+				storetest.Must(s.Read.EventSequencer.Get(ctx, 1)).TrimmedPosition,
 			}
 			if diff := cmp.Diff([]int64{trimmedOwner, trimmedOther, trimmedPosition}, marks); diff != "" {
 				t.Errorf("%s: trimmed sequences and position (-want +got):\n%s", when, diff)
@@ -103,7 +104,7 @@ func TestRetentionRemovesEventsByType(t *testing.T) {
 		check("after two days", map[uid.ID][]string{servertest.Owner: {"channel.unban"}}, 6, 1, 7)
 		// The removal does not affect the next sequence of the channel.
 		emitTypes(t, s, servertest.Owner, "channel.ban")
-		if e := s.Read.Event.Query().Order(bySequence).AllX(ctx); e[len(e)-1].Sequence != 7 {
+		if e := storetest.Must(s.Read.Event.Query().Order(bySequence).All(ctx)); e[len(e)-1].Sequence != 7 {
 			t.Errorf("sequence of the next event: got %d, want 7", e[len(e)-1].Sequence)
 		}
 	})
@@ -117,7 +118,7 @@ func TestRetentionKeepsUnsequencedEvents(t *testing.T) {
 		if err := trimmer.Trim(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if n := s.Read.Event.Query().CountX(context.Background()); n != 1 {
+		if n := storetest.Must(s.Read.Event.Query().Count(context.Background())); n != 1 {
 			t.Errorf("got %d events, want the one without a position", n)
 		}
 	})

@@ -246,7 +246,7 @@ func TestListenerReceivesEveryCommittedEvent(t *testing.T) {
 		stop := make(chan struct{})
 		background.Go(func() { restartSequencers(ctx, s, hub, restarts, stop) })
 		all.Wait()
-		written := s.Read.Event.Query().CountX(ctx)
+		written := storetest.Must(s.Read.Event.Query().Count(ctx))
 		var received []*outbox.Event
 		for deadline := time.After(20 * time.Second); len(received) < written; {
 			page, err := listener.Next(ctx, deadline)

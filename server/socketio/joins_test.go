@@ -41,7 +41,7 @@ func joinManyTimes(t *testing.T, s *servertest.Server) {
 	}
 	_ = response.Body.Close()
 	for until := time.Now().Add(patience); ; {
-		if n := s.Store.Read.EventSession.Query().CountX(t.Context()); n > 1 {
+		if n := storetest.Must(s.Store.Read.EventSession.Query().Count(t.Context())); n > 1 {
 			t.Fatalf("the connection has %d sessions", n)
 		}
 		if status, text := get(t, s, poll); status != http.StatusOK || strings.HasSuffix(text, "1") {
@@ -51,7 +51,7 @@ func joinManyTimes(t *testing.T, s *servertest.Server) {
 			t.Fatal("the connection is not closed")
 		}
 	}
-	for until := time.Now().Add(patience); s.Store.Read.EventSession.Query().ExistX(t.Context()); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(patience); storetest.Must(s.Store.Read.EventSession.Query().Exist(t.Context())); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the session of a closed connection remains")
 		}

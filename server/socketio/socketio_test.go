@@ -320,7 +320,7 @@ func TestSessionsEndWithTheirServer(t *testing.T) {
 		if m := c.Next(t); m.Raw != "" {
 			t.Errorf("got %s, want the end of the connection", m.Raw)
 		}
-		if n := two.Store.Read.EventSession.Query().CountX(t.Context()) + two.Store.Read.EventSubscription.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(two.Store.Read.EventSession.Query().Count(t.Context())) + storetest.Must(two.Store.Read.EventSubscription.Query().Count(t.Context())); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 	})
@@ -349,7 +349,7 @@ func TestSubscriptionsOfErasedSessionsAreRemoved(t *testing.T) {
 		if _, err := subscriptions.Tables[0].Expire(domain.Env{Store: s.Store}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if row := s.Store.Read.EventSubscription.Query().OnlyX(t.Context()); row.SessionID != sessions[1] {
+		if row := storetest.Must(s.Store.Read.EventSubscription.Query().Only(t.Context())); row.SessionID != sessions[1] {
 			t.Errorf("the subscription of session %s is left, want that of %s", row.SessionID, sessions[1])
 		}
 	})
@@ -374,7 +374,7 @@ func TestSessionsOfCrashedServersExpire(t *testing.T) {
 		if _, err := subscriptions.Tables[0].Expire(domain.Env{Store: s.Store}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := s.Store.Read.EventSession.Query().CountX(t.Context()) + s.Store.Read.EventSubscription.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(s.Store.Read.EventSession.Query().Count(t.Context())) + storetest.Must(s.Store.Read.EventSubscription.Query().Count(t.Context())); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 	})

@@ -104,7 +104,7 @@ func TestEventsAfterDeletionAreDropped(t *testing.T) {
 		for _, s := range []*servertest.Server{here, there} {
 			s.Store.Clock.Advance(3 * time.Minute)
 		}
-		streams["open"].waitFor("the end of the erasure", func() bool { return here.Store.Read.Erasure.Query().CountX(t.Context()) == 0 })
+		streams["open"].waitFor("the end of the erasure", func() bool { return storetest.Must(here.Store.Read.Erasure.Query().Count(t.Context())) == 0 })
 		d.must(d.Directory.PutUser(d.service.Context(), &platformv1.PutUserRequest{User: &platformv1.UserRecord{
 			Id: servertest.Raider.String(), Username: "another", DisplayName: "Another",
 		}}))

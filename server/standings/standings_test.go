@@ -241,7 +241,7 @@ func TestStreamResumes(t *testing.T) {
 // sequence waits until all events have positions.
 func sequence(t *testing.T, s *store.Store) {
 	t.Helper()
-	for s.Read.Event.Query().Where(event.PositionIsNil()).CountX(t.Context()) > 0 {
+	for storetest.Must(s.Read.Event.Query().Where(event.PositionIsNil()).Count(t.Context())) > 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -328,7 +328,7 @@ func TestAfterglowIsTold(t *testing.T) {
 		batchID := d.sweep()
 		w.wantSame(d.Server, d.service, channels[:1], everyone)
 		other.settle(d.Server)
-		ends := d.Store.Read.Sweep.Query().OnlyX(t.Context()).AfterglowUntil
+		ends := storetest.Must(d.Store.Read.Sweep.Query().Only(t.Context())).AfterglowUntil
 		if got := w.view.checks[servertest.Owner]; ends == nil || got != int64(*ends) {
 			t.Errorf("messages are examined until %d, want %d", got, ends)
 		}

@@ -7,6 +7,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -33,16 +34,16 @@ func TestConfirmKeepsOnlyConnectedSessions(t *testing.T) {
 		if err := sessions.Remove(t.Context(), removed); err != nil {
 			t.Fatal(err)
 		}
-		before := s.Store.Read.EventSession.GetX(t.Context(), left).SeenAt
+		before := storetest.Must(s.Store.Read.EventSession.Get(t.Context(), left)).SeenAt
 		s.Store.Clock.Advance(subscriptions.ConfirmInterval)
 		gone, err := sessions.Confirm(t.Context(), []uid.ID{connected, removed})
 		if err != nil || !slices.Equal(gone, []uid.ID{removed}) {
 			t.Errorf("got %v and %v, want the removed session %v", gone, err, removed)
 		}
-		if at := s.Store.Read.EventSession.GetX(t.Context(), connected).SeenAt; at <= before {
+		if at := storetest.Must(s.Store.Read.EventSession.Get(t.Context(), connected)).SeenAt; at <= before {
 			t.Error("the connected session was not confirmed")
 		}
-		if at := s.Store.Read.EventSession.GetX(t.Context(), left).SeenAt; at != before {
+		if at := storetest.Must(s.Store.Read.EventSession.Get(t.Context(), left)).SeenAt; at != before {
 			t.Error("a session that is not connected was confirmed")
 		}
 	})

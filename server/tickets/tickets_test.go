@@ -140,7 +140,7 @@ func TestTicketExpires(t *testing.T) {
 		if _, err := tickets.Tables[0].Expire(domain.Env{Store: s.Store}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := s.Store.Read.EventTicket.Query().CountX(t.Context()); n != 0 {
+		if n := storetest.Must(s.Store.Read.EventTicket.Query().Count(t.Context())); n != 0 {
 			t.Errorf("%d expired tickets are left", n)
 		}
 	})

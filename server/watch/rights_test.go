@@ -222,7 +222,9 @@ func TestRightsFollowEveryChange(t *testing.T) {
 // the row of the user, so that a ban waits only for its channel.
 func TestBanOfUserWithoutRoleDoesNotWriteUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		version := func() int64 { return s.Store.Read.User.GetX(t.Context(), servertest.Raider).RightsVersion }
+		version := func() int64 {
+			return storetest.Must(s.Store.Read.User.Get(t.Context(), servertest.Raider)).RightsVersion
+		}
 		before := version()
 		ban(t, s, servertest.Owner, servertest.Raider)
 		unban(t, s, servertest.Owner, servertest.Raider)

@@ -8,6 +8,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 // grant sets what the owner grants to the client of apps.
@@ -122,7 +123,7 @@ func TestWebhooksOfAppsAndViewersAreTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the webhooks that were created through the client are gone", func() bool {
-			left := s.Store.Read.Webhook.Query().AllX(t.Context())
+			left := storetest.Must(s.Store.Read.Webhook.Query().All(t.Context()))
 			return len(left) == 1 && left[0].ID.String() == ofBackend
 		})
 	})

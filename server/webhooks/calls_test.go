@@ -245,7 +245,7 @@ func TestDeletedWebhookReceivesNothing(t *testing.T) {
 			t.Errorf("%d are listed, want 1", n)
 		}
 		eventually(t, "its rows are gone", func() bool {
-			hooks, deliveries := s.Store.Read.Webhook.Query().CountX(t.Context()), s.Store.Read.WebhookDelivery.Query().CountX(t.Context())
+			hooks, deliveries := storetest.Must(s.Store.Read.Webhook.Query().Count(t.Context())), storetest.Must(s.Store.Read.WebhookDelivery.Query().Count(t.Context()))
 			return hooks == 1 && deliveries == 2
 		})
 	})

@@ -56,7 +56,7 @@ func beginRetitling(t *testing.T, s *servertest.Server, gate *storetest.Gate, ti
 func awaitIdle(t *testing.T, s *servertest.Server, id string) {
 	t.Helper()
 	eventually(t, "the webhook is idle", func() bool {
-		return s.Store.Read.Webhook.Query().Where(webhook.ID(uid.MustParse(id)), webhook.NextAtIsNil()).ExistX(t.Context())
+		return storetest.Must(s.Store.Read.Webhook.Query().Where(webhook.ID(uid.MustParse(id)), webhook.NextAtIsNil()).Exist(t.Context()))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -77,7 +78,7 @@ func TestUnmatchedEventsCauseNoWrite(t *testing.T) {
 		r.next(t)
 		eventually(t, "it is noted", func() bool { return deliveries(t, s, other.GetId())[0].GetStatus() == "delivered" })
 		s.CallGRPC(t, s.As(t, servertest.Other), "DELETE", path, servertest.Args{"webhookId": other.GetId()})
-		eventually(t, "the other is gone", func() bool { return s.Store.Read.Webhook.Query().CountX(t.Context()) == 1 })
+		eventually(t, "the other is gone", func() bool { return storetest.Must(s.Store.Read.Webhook.Query().Count(t.Context())) == 1 })
 		if diff := cmp.Diff(before, fields(t, s)); diff != "" {
 			t.Errorf("the row was written: %s", diff)
 		}

@@ -13,6 +13,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -120,7 +121,7 @@ func TestPendingRedeliveriesAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		redeliver(second, "OK")
-		if n := s.Store.Read.WebhookDelivery.Query().Where(webhookdelivery.Status("pending")).CountX(t.Context()); n != most {
+		if n := storetest.Must(s.Store.Read.WebhookDelivery.Query().Where(webhookdelivery.Status("pending")).Count(t.Context())); n != most {
 			t.Errorf("%d deliveries are pending, want %d", n, most)
 		}
 	})

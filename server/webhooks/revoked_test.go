@@ -57,7 +57,7 @@ func inBackground(work func() error) <-chan error {
 
 func wantNoWebhook(t *testing.T, s *store.Store) {
 	t.Helper()
-	if n := s.Read.Webhook.Query().Where(webhook.DisabledReasonNEQ("deleted")).CountX(t.Context()); n != 0 {
+	if n := storetest.Must(s.Read.Webhook.Query().Where(webhook.DisabledReasonNEQ("deleted")).Count(t.Context())); n != 0 {
 		t.Errorf("%d webhooks outlive the revocation", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 func TestWebhookIsDisabledWhenOwnerLosesRight(t *testing.T) {
@@ -121,8 +122,8 @@ func TestDeletionsRemoveWebhooks(t *testing.T) {
 		}
 		retitle(t, s, servertest.Other, "three")
 		eventually(t, "the rows are gone", func() bool {
-			left := s.Store.Read.Webhook.Query().AllX(t.Context())
-			return len(left) == 1 && left[0].ID.String() == every.GetId() && s.Store.Read.WebhookDelivery.Query().CountX(t.Context()) == 0
+			left := storetest.Must(s.Store.Read.Webhook.Query().All(t.Context()))
+			return len(left) == 1 && left[0].ID.String() == every.GetId() && storetest.Must(s.Store.Read.WebhookDelivery.Query().Count(t.Context())) == 0
 		})
 		r.wantNothing(t)
 	})

@@ -148,7 +148,7 @@ func TestWebhookOfDeletedChannelIsDisabled(t *testing.T) {
 		if err := e.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range s.Read.Webhook.Query().AllX(t.Context()) {
+		for _, w := range storetest.Must(s.Read.Webhook.Query().All(t.Context())) {
 			if want := w.ChannelID != nil; (w.DisabledReason == "right_lost") != want {
 				t.Errorf("%v: want it disabled: %t", w, want)
 			}

@@ -7,16 +7,15 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"golang.org/x/tools/imports"
 )
 
-// panics holds the methods that panic instead of returning an error and that no test calls.
-var panics = map[string]bool{
-	"FirstX": true, "FirstIDX": true, "IDsX": true, "OnlyIDX": true, "ScanX": true,
-	"BoolX": true, "BoolsX": true, "Float64X": true, "Float64sX": true, "IntX": true, "IntsX": true, "StringX": true, "StringsX": true,
-}
+// unused matches the names of methods that panic instead of returning an error, and of those
+// that add hooks.
+var unused = regexp.MustCompile("^((All|Bools?|Count|Exec|Exist|First|FirstID|Float64s?|Get|IDs|Ints?|Only|OnlyID|Save|Scan|Strings?)X|Use)$")
 
 // trim removes declarations that Moderato does not use from the files of the generated
 // client. The linker keeps them, because the command line calls methods by their names.
@@ -74,7 +73,7 @@ func docOf(declaration ast.Decl) *ast.CommentGroup {
 	return nil
 }
 
-// isUnused reports whether a declaration is one of the methods in panics, or groups rows.
+// isUnused reports whether a declaration is a method that unused matches, or groups rows.
 func isUnused(declaration ast.Decl) bool {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
@@ -86,7 +85,7 @@ func isUnused(declaration ast.Decl) bool {
 			return false
 		}
 		name := receiver.X.(*ast.Ident).Name
-		return isGrouping(name) || panics[d.Name.Name] ||
+		return isGrouping(name) || unused.MatchString(d.Name.Name) ||
 			strings.HasSuffix(name, "Query") && d.Name.Name == "GroupBy"
 	case *ast.GenDecl:
 		if d.Tok != token.TYPE || len(d.Specs) != 1 {

@@ -151,3 +151,11 @@ func EachBenchNew(b *testing.B, bench func(b *testing.B, database func(testing.T
 		b.Run(s.name, func(b *testing.B) { bench(b, s.database) })
 	}
 }
+
+// Must returns the value of a call that must not fail.
+func Must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
