@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/prometheus/client_golang/prometheus"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -25,6 +26,7 @@ import (
 // facade checks HTTP requests before they become calls.
 type facade struct {
 	conn    Connection
+	mux     *runtime.ServeMux // has the generated handlers
 	routes  routes
 	log     *slog.Logger
 	refused *prometheus.CounterVec

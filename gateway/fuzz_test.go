@@ -91,12 +91,12 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, m := range []proto.Message{&moderatov1.BanUserRequest{}, &moderatov1.AddModeratorRequest{}, &platformv1.Record{}} {
-			err := newMarshaler().Unmarshal(body, m)
+			err := (marshaler{}).Unmarshal(body, m)
 			if err == nil {
 				if !utf8.Valid(body) {
 					t.Fatalf("%q is taken, and is not UTF-8", body)
 				}
-				if _, err := (newMarshaler()).Marshal(m); err != nil {
+				if _, err := (marshaler{}).Marshal(m); err != nil {
 					t.Fatalf("%q was read, and cannot be written: %v", body, err)
 				}
 				continue

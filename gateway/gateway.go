@@ -118,11 +118,11 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if err := o.Registerer.Register(f.refused); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	mux, err := f.newMux()
-	if err != nil {
+	var err error
+	if f.mux, err = f.newMux(); err != nil {
 		return nil, err
 	}
-	if f.routes, err = f.findRoutes(mux); err != nil {
+	if f.routes, err = f.findRoutes(); err != nil {
 		return nil, err
 	}
 	f.routes.add(eventsPath, operation{method: http.MethodGet, handle: f.streamEvents})

@@ -10,24 +10,25 @@ import (
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/idempotency"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-// newMux returns a mux with which the generated handlers are registered. The handlers
-// take their options from the mux; requests do not go through it.
+// newMux returns a mux with the generated handlers.
 func (f *facade) newMux() (*runtime.ServeMux, error) {
 	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
 		runtime.WithErrorHandler(f.callFailed),
+		runtime.WithForwardResponseOption(linkNext),
 		runtime.WithOutgoingHeaderMatcher(outgoingHeader),
 		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }), // see handedOver
 		runtime.WithOutgoingTrailerMatcher(func(string) (string, bool) { return "", false }),
 		runtime.WithWriteContentLength(),
-		runtime.WithMiddlewares(show),
-		runtime.WithRoutingErrorHandler(ignoreRouting),
 	)
 	for _, s := range services {
 		if err := s.register(context.Background(), mux, f.conn); err != nil {
@@ -37,46 +38,45 @@ func (f *facade) newMux() (*runtime.ServeMux, error) {
 	return mux, nil
 }
 
-// ignoreRouting does nothing if the mux has no handler for a route: handlerOf returns
-// the error.
-func ignoreRouting(context.Context, *runtime.ServeMux, runtime.Marshaler, http.ResponseWriter, *http.Request, int) {
+// call serves a request with the generated handler. If the response is a long list, it
+// counts as in memory until the client has received it.
+func (f *facade) call(w http.ResponseWriter, r *http.Request) {
+	var sending paging.Sending
+	defer sending.Sent()
+	ctx := context.WithValue(paging.WithSending(r.Context(), &sending), urlKey{}, r.URL)
+	f.mux.ServeHTTP(w, handedOver(ctx, w, r))
 }
 
-// shown is the response writer that handlerOf passes to a mux. It receives the handler
-// instead of a response.
-type shown struct {
-	http.ResponseWriter
-
-	handler runtime.HandlerFunc
-}
-
-// show is a middleware of the mux that stores a handler in a shown instead of running
-// it.
-func show(handler runtime.HandlerFunc) runtime.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request, _ map[string]string) {
-		w.(*shown).handler = handler
-	}
-}
-
-// handlerOf returns the generated handler that a mux has for a route.
-func handlerOf(mux *runtime.ServeMux, method, path string) (http.HandlerFunc, error) {
-	var s shown
-	mux.ServeHTTP(&s, &http.Request{Method: method, URL: &url.URL{Path: path}})
-	if s.handler == nil {
-		return nil, fmt.Errorf("no handler was generated for %s %s", method, path)
-	}
-	return func(w http.ResponseWriter, r *http.Request) { s.handler(w, handedOver(w, r), nil) }, nil
-}
-
-// handedOver returns a request as a generated handler receives it. The context has the
-// metadata of the call. The header is removed, because the handler would make more
-// metadata from it than a call here needs.
-func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
-	// The call uses its transport's context, which ends with the request, so the
-	// handler's own context does not need the cancellation.
-	handed := r.WithContext(context.WithoutCancel(callContext(r.Context(), w, r)))
+// handedOver returns a request as a generated handler receives it. Its context has the
+// metadata of the call. The headers are removed, because some mean something to the
+// handlers, such as Grpc-Timeout and TE, and nothing to the API.
+func handedOver(ctx context.Context, w http.ResponseWriter, r *http.Request) *http.Request {
+	handed := r.WithContext(callContext(ctx, w, r))
 	handed.Header, handed.Host, handed.RemoteAddr = nil, "", ""
+	if handed.Method == http.MethodHead {
+		handed.Method = http.MethodGet // net/http sends no body
+	}
 	return handed
+}
+
+// urlKey is the key of a request's URL in the context of its call.
+type urlKey struct{}
+
+// linkNext sets the Link header to the next page, if the data of the response is a page of
+// a list. The data of other pages contains the cursor.
+func linkNext(ctx context.Context, w http.ResponseWriter, response proto.Message) error {
+	page, isPage := response.(interface {
+		XXX_ResponseBody() any
+		GetPagination() *moderatov1.Pagination
+	})
+	if !isPage || page.GetPagination().GetCursor() == "" {
+		return nil
+	}
+	at, _ := ctx.Value(urlKey{}).(*url.URL)
+	query := at.Query()
+	query.Set("cursor", page.GetPagination().GetCursor())
+	w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="next"`, at.Path, query.Encode()))
+	return nil
 }
 
 // callContext returns the context of the call for a request. Its metadata are the

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -13,29 +12,6 @@ import (
 
 	"github.com/moderato-live/moderato/server/requestid"
 )
-
-func TestRouteWithoutHandlerIsError(t *testing.T) {
-	t.Parallel()
-	mux, err := new(facade).newMux()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := handlerOf(mux, http.MethodPost, "/v1/moderation/ban"); err != nil {
-		t.Errorf("a route that there is: got %v, want its handler", err)
-	}
-	for _, r := range []struct{ method, path string }{
-		{http.MethodGet, "/v1/moderation/ban"}, {http.MethodPost, "/v1/moderation/ban/"}, {http.MethodPost, "/v1/nothing"}, {http.MethodPost, ""},
-	} {
-		_, err := handlerOf(mux, r.method, r.path)
-		if err == nil || !strings.Contains(err.Error(), r.method+" "+r.path) {
-			t.Errorf("%s %q: got %v, want an error that names it", r.method, r.path, err)
-		}
-	}
-	bare := runtime.NewServeMux(runtime.WithMiddlewares(show), runtime.WithRoutingErrorHandler(ignoreRouting))
-	if _, err := new(facade).findRoutes(bare); err == nil {
-		t.Error("routes of a mux without handlers: got no error")
-	}
-}
 
 // The metadata of a call is its id and the credentials, each repeated as in the request.
 func TestCallMetadata(t *testing.T) {
@@ -48,7 +24,7 @@ func TestCallMetadata(t *testing.T) {
 	sent := r.Header.Clone()
 	w := httptest.NewRecorder()
 	w.Header().Set(requestid.Header, "ours")
-	handed := handedOver(w, r)
+	handed := handedOver(r.Context(), w, r)
 	annotated, err := runtime.AnnotateContext(handed.Context(), runtime.NewServeMux(), handed, "/x.Y/Z")
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
-	"sync"
-	"sync/atomic"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
@@ -18,28 +15,18 @@ import (
 
 const contentType = "application/json"
 
+// envelopeStart is how the envelope of every response begins.
+const envelopeStart = `{"success":true,"message":"success"`
+
 // marshaler reads request bodies and writes response envelopes.
-type marshaler struct {
-	// sizes holds the length of the last envelope of each response type. The next
-	// envelope will be about as long, so a buffer of that size does not have to grow.
-	sizes *sync.Map // of reflect.Type to *atomic.Int64
-}
-
-func newMarshaler() marshaler { return marshaler{sizes: new(sync.Map)} }
-
-const (
-	envelopeStart = `{"success":true,"message":"success"`
-	// leastBuffer and mostBuffer bound the initial size of an envelope's buffer, in bytes.
-	leastBuffer = 512
-	mostBuffer  = 64 << 10
-)
+type marshaler struct{}
 
 // Marshal returns the envelope of a response, which is a message or the list that the
 // method's response_body names. The envelope of a message type without fields has no
 // data.
-func (m marshaler) Marshal(response any) ([]byte, error) {
-	size := m.size(response)
-	b := append(make([]byte, 0, min(max(leastBuffer, size.Load()*9/8), mostBuffer)), envelopeStart...)
+func (marshaler) Marshal(response any) ([]byte, error) {
+	const size = 4 << 10 // most envelopes are shorter
+	b := append(make([]byte, 0, size), envelopeStart...)
 	if message, ok := response.(proto.Message); ok {
 		if jsonapi.HasContent(message) {
 			b = jsonapi.Append(append(b, `,"data":`...), message)
@@ -47,17 +34,7 @@ func (m marshaler) Marshal(response any) ([]byte, error) {
 	} else if b, ok = jsonapi.AppendList(append(b, `,"data":`...), response); !ok {
 		return nil, fmt.Errorf("a %T cannot be the data of an envelope", response)
 	}
-	size.Store(int64(len(b)))
 	return append(b, '}'), nil
-}
-
-func (m marshaler) size(response any) *atomic.Int64 {
-	kind := reflect.TypeOf(response)
-	size, ok := m.sizes.Load(kind)
-	if !ok {
-		size, _ = m.sizes.LoadOrStore(kind, new(atomic.Int64))
-	}
-	return size.(*atomic.Int64)
 }
 
 // Unmarshal reads a body into a request.

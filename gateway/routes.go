@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -14,9 +13,9 @@ import (
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 )
 
-// routes holds the operations of each path, as the .proto annotations declare them.
-// Every path is fixed text, so one map lookup finds the operations. The runtime's own
-// mux would try its patterns one after the other.
+// routes holds the operations of each path, as the .proto annotations declare them. Every
+// path is fixed text. The facade checks a request with them before the runtime's mux calls
+// the generated handler.
 type routes map[string]operations
 
 // operations holds the operations of one path, sorted by method.
@@ -61,23 +60,15 @@ func (o operations) allowed() string {
 	return methods.String() + http.MethodOptions
 }
 
-// findRoutes collects the HTTP annotations of the services. Lists have our own handler.
-// Other operations have the handler that mux has for them.
-func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
+// findRoutes collects the HTTP annotations of the services.
+func (f *facade) findRoutes() (routes, error) {
 	found := routes{}
 	for rpc := range rpcs {
 		method, path, err := route(rpc)
 		if err != nil {
 			return nil, err
 		}
-		handle, err := f.findList(rpc)
-		if err == nil && handle == nil {
-			handle, err = handlerOf(mux, method, path)
-		}
-		if err != nil {
-			return nil, err
-		}
-		found.add(path, operation{method: method, handle: handle, maxBody: maxBodyOf(rpc), input: rpc.Input()})
+		found.add(path, operation{method: method, handle: f.call, maxBody: maxBodyOf(rpc), input: rpc.Input()})
 	}
 	return found, nil
 }

@@ -124,7 +124,7 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 func newGRPCServer(c *middleware.Chain, s services, h *health.Server, transport credentials.TransportCredentials, traced []grpc.ServerOption) *grpc.Server {
 	g := grpc.NewServer(append(traced,
 		grpc.Creds(transport),
-		grpc.ChainUnaryInterceptor(sendLists, c.Unary),
+		grpc.ChainUnaryInterceptor(trackSending, c.Unary),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(protocodec.Name)}),
 		grpc.ChainStreamInterceptor(c.Stream),
 		grpc.MaxRecvMsgSize(maxMessageBytes),

@@ -277,7 +277,7 @@ func (s *Server) Serve(ctx context.Context) error {
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return ignoreClosed(serveHTTP(s.http, s.listeners[0])) })
-	group.Go(func() error { return ignoreClosed(s.grpc.Serve(trackingListener{s.listeners[1]})) })
+	group.Go(func() error { return ignoreClosed(s.grpc.Serve(closableListener{s.listeners[1]})) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
 		<-ctx.Done()

@@ -4,34 +4,38 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 )
 
-// TestSlowReadersOfLongListDoNotDelayOthers has clients request a long list without
-// reading it. The server buffers little for each, other callers are served, and a client
-// that continues to read receives the whole list. The memory figure applies to a soak: a
-// smaller load does not show the effect.
+// TestSlowReadersOfLongListDoNotDelayOthers has clients request a long list over both
+// transports without reading it. The server refuses most of them, keeps few lists in memory,
+// and serves other callers. A client that continues to read receives the whole list, and the
+// others lose it after 30 s.
 func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
-	const maxMiB = 150
-	readers, rows := scaled(10, 100), scaled(3000, 49_999)
+	const maxMiB = 250
+	readers, rows := scaled(12, 100), scaled(3000, 50_000)
 	each(t, func(t *testing.T, s *target) {
-		s.addModerators(t, rows)
+		s.addModerators(t, rows-1) // Other has one
 		idle := s.AnonymousMemory(t)
-		path := "/v1/moderation/moderators?channelId=" + servertest.Other.String()
-		slow := make([]*slowReader, readers)
-		for i := range slow {
-			slow[i] = s.readSlowly(t, s.as(t, servertest.Viewer), path, []string{"identity", "gzip"}[i%2])
+		slow := make([]slowReader, readers)
+		for i, user := range servertest.AddUsers(t, s.store, readers) {
+			slow[i] = s.readSlowly(t, s.as(t, user), []string{"identity", "gzip", "grpc"}[i%3])
 		}
 		var most int64
 		watched := make(chan struct{})
@@ -43,28 +47,60 @@ func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 			}
 		}()
 		took := s.probe(t, s.as(t, servertest.Other), scaled(time.Second, 10*time.Second))
+		var served, refused atomic.Int32
 		var group sync.WaitGroup
-		for i, r := range slow {
-			if i >= readers/3 { // these never read
-				defer func() { _ = r.Close() }()
-				continue
-			}
+		for _, read := range slow[:readers/3] { // the others never read
 			group.Go(func() {
-				if got, err := r.count(`"slug":"u`); err != nil || got != rows {
-					t.Errorf("a reader that continues: got %d rows and %v, want %d", got, err, rows)
+				switch got, err := read(); {
+				case errors.Is(err, errRefused):
+					refused.Add(1)
+				case err == nil && got == rows:
+					served.Add(1)
+				default:
+					t.Errorf("a reader that continues: got %d rows and %v, want %d, or OVERLOADED", got, err, rows)
 				}
 			})
 		}
 		group.Wait()
 		cancel()
 		<-watched
-		t.Logf("%d readers of %d rows: %d MiB of anonymous memory, %d before; other reads: p99 %s",
-			readers, rows, most>>20, idle>>20, process.Percentile(took, .99))
+		t.Logf("%d readers of %d rows: %d MiB of anonymous memory, %d before; other reads: p99 %s; of those that continued, %d had the list and %d were refused",
+			readers, rows, most>>20, idle>>20, process.Percentile(took, .99), served.Load(), refused.Load())
 		if isSoak() && most>>20 >= maxMiB {
 			t.Errorf("got %d MiB of anonymous memory, want less than %d", most>>20, maxMiB)
 		}
+		if isSoak() && (served.Load() == 0 || refused.Load() == 0) {
+			t.Errorf("%d readers had the list and %d were refused, want some of both", served.Load(), refused.Load())
+		}
+		if isSoak() {
+			s.wantListAfterStalledReaders(t)
+		}
 	})
 }
+
+// wantListAfterStalledReaders has clients stop reading the list. Others get it once these had
+// their time.
+func (s *target) wantListAfterStalledReaders(t *testing.T) {
+	t.Helper()
+	for i, user := range servertest.AddUsers(t, s.store, 5) {
+		s.readSlowly(t, s.as(t, user), []string{"identity", "grpc"}[i%2])
+	}
+	isRefused := false
+	for began, c := time.Now(), s.as(t, servertest.Viewer); ; sleep(t.Context(), 100*time.Millisecond) {
+		status, text := s.request(t, c, "GET", moderatorsOfOther, "")
+		took := time.Since(began)
+		if isRefused = isRefused || status != http.StatusOK; isRefused && status == http.StatusOK {
+			t.Logf("the list was free %s after clients that do not read it", took)
+			return
+		}
+		if took > 40*time.Second {
+			t.Fatalf("%s after clients that do not read: got %d %.200s", took, status, text)
+		}
+	}
+}
+
+// moderatorsOfOther is the list that slow readers request.
+var moderatorsOfOther = "/v1/moderation/moderators?channelId=" + servertest.Other.String()
 
 // addModerators adds moderators to Other's channel.
 func (s *target) addModerators(t *testing.T, n int) {
@@ -79,23 +115,28 @@ func (s *target) addModerators(t *testing.T, n int) {
 	servertest.Import(t, s.store, records...)
 }
 
-// slowReader is a client that has sent a request and does not read the response.
-type slowReader struct {
-	net.Conn
+// slowReader continues to read the response to a request that was sent earlier. It returns
+// the number of rows.
+type slowReader func() (rows int, err error)
 
-	r *http.Request
-}
+// errRefused is the error of a request that the server refused with OVERLOADED.
+var errRefused = errors.New("refused")
 
-func (s *target) readSlowly(t *testing.T, c servertest.Credentials, path, encoding string) *slowReader {
+// readSlowly requests the list with an encoding over REST, or over gRPC.
+func (s *target) readSlowly(t *testing.T, c servertest.Credentials, encoding string) slowReader {
 	t.Helper()
+	if encoding == "grpc" {
+		return s.receiveSlowly(t, c)
+	}
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.REST)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = conn.Close() })
 	if err := conn.(*net.TCPConn).SetReadBuffer(32 << 10); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.REST+path, http.NoBody)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.REST+moderatorsOfOther, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,22 +146,44 @@ func (s *target) readSlowly(t *testing.T, c servertest.Credentials, path, encodi
 	if err := r.Write(conn); err != nil {
 		t.Fatal(err)
 	}
-	return &slowReader{conn, r}
+	return func() (int, error) {
+		response, err := http.ReadResponse(bufio.NewReader(conn), r)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = response.Body.Close() }()
+		text, err := decoded(response)
+		if response.StatusCode == http.StatusServiceUnavailable && strings.Contains(text, "OVERLOADED") {
+			err = errRefused
+		}
+		return strings.Count(text, `"slug":"`), err
+	}
 }
 
-// count reads the rest, and returns how often a text occurs in the response.
-func (r *slowReader) count(text string) (int, error) {
-	defer func() { _ = r.Close() }()
-	response, err := http.ReadResponse(bufio.NewReader(r), r.r)
+// receiveSlowly requests the list over gRPC. The client answers PINGs, but allows the server
+// to send 64 KiB only.
+func (s *target) receiveSlowly(t *testing.T, c servertest.Credentials) slowReader {
+	t.Helper()
+	conn, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStaticStreamWindowSize(64<<10))
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := decoded(response)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", response.Status, body)
+	t.Cleanup(func() { _ = conn.Close() })
+	stream, err := conn.NewStream(c.Context(), &grpc.StreamDesc{ServerStreams: true}, moderatov1.ModerationService_ListModerators_FullMethodName, grpc.MaxCallRecvMsgSize(64<<20))
+	if err == nil {
+		err = errors.Join(stream.SendMsg(&moderatov1.ListModeratorsRequest{ChannelId: servertest.Other.String()}), stream.CloseSend())
 	}
-	return strings.Count(body, text), err
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() (int, error) {
+		var response moderatov1.ListModeratorsResponse
+		err := stream.RecvMsg(&response)
+		if servertest.OutcomeOf(err).Reason == "OVERLOADED" {
+			err = errRefused
+		}
+		return len(response.GetModerators()), err
+	}
 }
 
 func decoded(response *http.Response) (string, error) {

@@ -36,11 +36,6 @@ func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesReques
 		Read: func(ctx context.Context, after *listing.TimePlace, limit int) ([]voteRow, error) {
 			return s.readVotes(ctx, votesQuery{channelID, epoch, after, limit})
 		},
-		Count: func(ctx context.Context, limit int) (n int, err error) {
-			from, args := votesQuery{channelID: channelID, epoch: epoch}.from(s.Store.Dialect)
-			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM "+from+store.Limit(limit)+") v", args, &n)
-			return n, err
-		},
 		Place: func(v voteRow) listing.TimePlace { return v.TimePlace },
 	}.Rows(ctx, window)
 	if err == nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/tracing"
 )
@@ -29,9 +28,6 @@ type call struct {
 	caller            *authn.Caller
 	policy            authz.Decision
 	request           fair.Request
-	// continues is true if the call sends a further part of a list. The request was
-	// counted when its first rows were sent.
-	continues bool
 	// isReplay is true if the response is that of an earlier call with the same
 	// idempotency key.
 	isReplay bool
@@ -66,7 +62,6 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
 		call.stream, call.transport = t, "rest"
 	}
-	call.continues = call.stream != nil && paging.IsContinuation(ctx)
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
 	tracing.Describe(ctx, "moderato.request_id", call.requestID)
 	return call

@@ -168,12 +168,8 @@ func (c *call) admit() error {
 		return err
 	}
 	c.request = fair.Request{Owner: fair.Owner{Client: c.caller.ClientID, User: c.caller.UserID}, MaxWait: c.MaxWait}
-	if c.continues {
-		c.request.MaxWait = 0 // the client has received rows already, and would lose them
-	} else {
-		if err := c.Limiter.Allow(c, c.caller); err != nil {
-			return err
-		}
+	if err := c.Limiter.Allow(c, c.caller); err != nil {
+		return err
 	}
 	c.policy.Rule = rule
 	if err := rule.Check(c.caller); err != nil {
@@ -197,9 +193,6 @@ func (c *call) authenticate() (redeem func(context.Context) error, err error) {
 
 // end converts an error to its status, and counts and logs the call.
 func (c *call) end(err error) error {
-	if c.continues && err == nil {
-		return nil
-	}
 	o := outcome{code: "OK"}
 	shown := err
 	if _, isStatus := status.FromError(err); err != nil && isStatus && authz.Table[c.method].Public {

@@ -53,11 +53,6 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 		Read: func(ctx context.Context, after *moderatedPlace, limit int) ([]moderated, error) {
 			return s.readModerated(ctx, userID, after, limit)
 		},
-		Count: func(ctx context.Context, limit int) (n int, err error) {
-			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE user_id = ? AND role = ?"+store.Limit(limit)+") r",
-				[]any{userID, Moderator.Name}, &n)
-			return n, err
-		},
 		Place: func(m moderated) moderatedPlace { return m.moderatedPlace },
 	}.Rows(ctx, window)
 	result := &moderatov1.ListModeratedChannelsResponse{Pagination: pagination}

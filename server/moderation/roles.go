@@ -52,11 +52,6 @@ func listHolders(ctx context.Context, s *store.Store, lists *paging.Lists, chann
 		Read: func(ctx context.Context, after *rolePlace, limit int) ([]holder, error) {
 			return readHolders(ctx, s, channelID, r, after, limit)
 		},
-		Count: func(ctx context.Context, limit int) (n int, err error) {
-			err = store.QueryRow(ctx, s.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE channel_id = ? AND role = ?"+store.Limit(limit)+") r",
-				[]any{channelID, r.Name}, &n)
-			return n, err
-		},
 		Place: func(h holder) rolePlace { return h.rolePlace },
 	}.Rows(ctx, w)
 	if err == nil && len(rows) == 0 {

@@ -2,6 +2,7 @@ package paging
 
 import (
 	"context"
+	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -10,9 +11,14 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// chunkSize is how many rows of a complete list one call reads for a transport that sends
-// the list in chunks. A list with more rows is long.
-const chunkSize = 200
+const (
+	// longRows is how many rows a complete list may have before it is long.
+	longRows = 1000
+	// maxLong is how many long lists may be in memory at the same time. longPerOwner is how
+	// many of them may belong to one owner.
+	maxLong      = 4
+	longPerOwner = 1
+)
 
 // Window is the part of a list that a request asks for: the whole list, or a page.
 type Window struct {
@@ -31,58 +37,29 @@ func ParseWindow(f *validate.Fields, limit *int32, cursor string) Window {
 	}
 }
 
-// Chunks is in the context of a call whose transport sends a complete list in chunks.
-// The call returns one chunk and the cursor of the next.
-type Chunks struct {
-	// Cursor is where the chunk starts. It is empty at the start of the list.
-	Cursor string
-}
-
-type chunksKey struct{}
-
-// WithChunks returns a context in which complete lists are returned in chunks.
-func WithChunks(ctx context.Context, c Chunks) context.Context {
-	return context.WithValue(ctx, chunksKey{}, c)
-}
-
-// IsContinuation reports whether a call continues a list whose first rows have been
-// sent.
-func IsContinuation(ctx context.Context) bool {
-	c, ok := ctx.Value(chunksKey{}).(Chunks)
-	return ok && c.Cursor != ""
-}
-
-// Sending represents a call whose transport keeps the response in memory until it is
-// sent. Until then, Sending counts a long list as in memory. The zero Sending holds no
-// list.
+// Sending represents a response that stays in memory until its client has received it.
+// Until then it counts as one of the long lists, if it is one. The zero Sending is not a
+// long list.
 type Sending struct{ release func() }
 
 type sendingKey struct{}
 
-// WithSending returns a context in which s holds a long list.
+// WithSending returns a context for a call whose response is s. The transport calls Sent
+// when the client has received the response. Without a Sending, a response counts until
+// the call ends.
 func WithSending(ctx context.Context, s *Sending) context.Context {
 	return context.WithValue(ctx, sendingKey{}, s)
 }
 
-func sendingOf(ctx context.Context) *Sending {
-	s, _ := ctx.Value(sendingKey{}).(*Sending)
-	return s
-}
-
-// keep stores release, which Sent calls. If s is nil, keep calls release immediately.
-func (s *Sending) keep(release func()) {
-	if s == nil {
-		release()
-		return
-	}
-	s.release = release
-}
-
-// IsLong reports whether the response is a long list. If it is, Sent must be called.
+// IsLong reports whether the response is a long list.
 func (s *Sending) IsLong() bool { return s.release != nil }
 
-// Sent releases the long list. It must not be called if IsLong returns false.
-func (s *Sending) Sent() { s.release() }
+// Sent ends the response. Further calls do nothing.
+func (s *Sending) Sent() {
+	if s.release != nil {
+		s.release()
+	}
+}
 
 // Lists holds the state that all complete lists share. Use NewLists to create one.
 type Lists struct {
@@ -102,25 +79,18 @@ type Complete[Row, Place any] struct {
 	Name string
 	// Read reads up to limit rows after a place, or from the start if after is nil.
 	Read func(ctx context.Context, after *Place, limit int) ([]Row, error)
-	// Count counts the rows, up to limit.
-	Count func(ctx context.Context, limit int) (int, error)
 	// Place returns the place of a row in the list.
 	Place func(Row) Place
 }
 
-// Rows returns the rows of a window. If the window is a page, or the list is returned in
-// chunks, Rows also returns the cursor of the rows that follow.
+// Rows returns the rows of a window. If the window is a page, Rows also returns the cursor
+// of the next one.
 func (l Complete[Row, Place]) Rows(ctx context.Context, w Window) ([]Row, *moderatov1.Pagination, error) {
-	chunks, inChunks := ctx.Value(chunksKey{}).(Chunks)
-	switch {
-	case w.isPage:
+	if w.isPage {
 		return l.page(ctx, w.cursor, w.limit)
-	case inChunks:
-		return l.chunk(ctx, chunks)
-	default:
-		rows, err := l.all(ctx)
-		return rows, nil, err
 	}
+	rows, err := l.all(ctx)
+	return rows, nil, err
 }
 
 func (l Complete[Row, Place]) page(ctx context.Context, cursor string, limit int) ([]Row, *moderatov1.Pagination, error) {
@@ -135,38 +105,24 @@ func (l Complete[Row, Place]) page(ctx context.Context, cursor string, limit int
 	return Cut(ctx, l.Store, l.Name, rows, limit, func(r Row) any { return l.Place(r) })
 }
 
-// chunk returns the next chunk of a list. For the first chunk it also counts the rows of
-// the list, so that a list that is too long is refused before anything is sent.
-func (l Complete[Row, Place]) chunk(ctx context.Context, c Chunks) ([]Row, *moderatov1.Pagination, error) {
-	rows, next, err := l.page(ctx, c.Cursor, min(chunkSize, l.max))
-	if err != nil || c.Cursor != "" || next.GetCursor() == "" {
-		return rows, next, err
-	}
-	length, err := l.Count(ctx, l.max+1)
-	if err != nil {
-		return nil, nil, l.Store.Classify(err)
-	}
-	if length > l.max {
-		return nil, nil, apierr.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
-	}
-	return rows, next, nil
-}
-
-// all returns the whole list. It bounds how many long lists are in memory at the same
-// time.
+// all returns the whole list. A long list is read only if there is room for it.
 func (l Complete[Row, Place]) all(ctx context.Context) ([]Row, error) {
-	rows, err := l.Read(ctx, nil, min(chunkSize, l.max)+1)
+	rows, err := l.Read(ctx, nil, min(longRows, l.max)+1)
 	if err != nil {
 		return nil, l.Store.Classify(err)
 	}
-	if len(rows) <= chunkSize && len(rows) <= l.max {
+	if len(rows) <= min(longRows, l.max) {
 		return rows, nil
 	}
-	release, err := l.acquireLong(fair.FromContext(ctx).Owner)
+	release, err := l.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer sendingOf(ctx).keep(release)
+	if sending, ok := ctx.Value(sendingKey{}).(*Sending); ok {
+		sending.release = release
+	} else {
+		defer release()
+	}
 	if rows, err = l.Read(ctx, nil, l.max+1); err != nil {
 		return nil, l.Store.Classify(err)
 	}
@@ -174,4 +130,19 @@ func (l Complete[Row, Place]) all(ctx context.Context) ([]Row, error) {
 		return nil, apierr.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
 	}
 	return rows, nil
+}
+
+// enter counts a long list of the caller as in memory until release is called. If too many
+// are in memory, it returns OVERLOADED. A call does not wait for the list of another one,
+// because a client that receives slowly would make it wait for long.
+func (l *Lists) enter(ctx context.Context) (release func(), err error) {
+	release, ok := l.long.Enter(fair.FromContext(ctx).Owner)
+	if !ok {
+		return nil, &apierr.Error{
+			Reason:     moderatov1.Reason_REASON_OVERLOADED,
+			Message:    "Too many long lists are being sent. Try again later, or request the list in pages, with limit and cursor.",
+			RetryAfter: time.Second,
+		}
+	}
+	return release, nil
 }

@@ -1,4 +1,4 @@
-// Package paging reads lists in pages or in chunks, and reads and creates their cursors.
+// Package paging reads lists whole or in pages, and reads and creates their cursors.
 package paging
 
 import (

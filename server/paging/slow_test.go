@@ -3,6 +3,7 @@ package paging_test
 import (
 	"context"
 	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,8 +111,8 @@ func TestLongListsForSlowClientsAreLimited(t *testing.T) {
 	wait, _ := listStalled(t, s, callers(t, s, 4), resumed)
 	t.Cleanup(resume) // before the connections are closed
 	wantRejected(t, s, owner, true)
-	if rows := listed(t, s.REST(t, owner, "GET", path+"?"+query.Encode(), "")); len(rows) != len(want) {
-		t.Errorf("the list over REST: got %d rows, want %d", len(rows), len(want))
+	if r := s.REST(t, owner, "GET", path+"?"+query.Encode(), ""); r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+		t.Errorf("the list over REST: got %d %s, want 503 with Retry-After", r.Status, r.Body)
 	}
 	if rows := listOverGRPC(t, s, owner, &moderatov1.ListModeratorsRequest{Limit: new(int32(100))}); len(rows) != 100 {
 		t.Errorf("a page: got %d rows, want 100", len(rows))
@@ -151,6 +152,60 @@ func TestCallerHasOneLongListAtATime(t *testing.T) {
 	wantRejected(t, s, owner, false)
 }
 
+// stalling is a response that its client does not read until resumed is closed.
+type stalling struct {
+	http.ResponseWriter
+
+	writing chan<- struct{}
+	resumed <-chan struct{}
+}
+
+func (s stalling) Write(p []byte) (int, error) {
+	s.writing <- struct{}{}
+	<-s.resumed
+	return s.ResponseWriter.Write(p)
+}
+
+// A long list over REST is in flight until its client has received it.
+func TestLongListsOverRESTAreLimited(t *testing.T) {
+	writing, resumed := make(chan struct{}, 10), make(chan struct{})
+	resume := sync.OnceFunc(func() { close(resumed) })
+	defer resume()
+	s, want := startWithModerators(t, storetest.SQLite(t), 1200, 50_000, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Has("stall") {
+				w = stalling{w, writing, resumed}
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	all := callers(t, s, 5)
+	var group sync.WaitGroup
+	begin := func(c servertest.Credentials) {
+		group.Go(func() {
+			if rows := listed(t, s.REST(t, c, "GET", path+"?stall=&"+query.Encode(), "")); len(rows) != len(want) {
+				t.Errorf("a client that received slowly: got %d rows, want %d", len(rows), len(want))
+			}
+		})
+		<-writing
+	}
+	wantOverloaded := func(c servertest.Credentials) {
+		t.Helper()
+		if r := s.REST(t, c, "GET", path+"?"+query.Encode(), ""); r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+			t.Errorf("got %d %.200s, want 503 with Retry-After", r.Status, r.Body)
+		}
+	}
+	begin(all[0])
+	wantOverloaded(all[0])
+	for _, c := range all[1:4] {
+		begin(c)
+	}
+	wantOverloaded(all[4])
+	resume()
+	group.Wait()
+	wantRejected(t, s, all[4], false)
+}
+
 // callers returns credentials of different users.
 func callers(t *testing.T, s *servertest.Server, n int) []servertest.Credentials {
 	t.Helper()
@@ -161,13 +216,12 @@ func callers(t *testing.T, s *servertest.Server, n int) []servertest.Credentials
 	return all
 }
 
-// wantRejected waits until a call for the whole list is rejected, or is no longer
-// rejected.
+// wantRejected waits until a call for the whole list is rejected, or succeeds.
 func wantRejected(t *testing.T, s *servertest.Server, c servertest.Credentials, want bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // below the rate limit
 		_, err := s.Moderation.ListModerators(c.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Viewer.String()})
-		if (servertest.OutcomeOf(err).Reason == "OVERLOADED") == want {
+		if isRejected := servertest.OutcomeOf(err).Reason == "OVERLOADED"; isRejected == want && (isRejected || err == nil) {
 			return
 		}
 		if time.Now().After(deadline) {
