@@ -202,11 +202,6 @@ bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only
 	tools/install-bench-tools
 	go run ./bench $(ARGS)
 
-.PHONY: bench-large
-bench-large: ## The same with 10 million rows: takes an hour and 20 GB the first time.
-	tools/install-bench-tools
-	go run ./bench -large -buffer-pool 6144 $(ARGS)
-
 .PHONY: microbench
 microbench: ## Benchmark JSON, cursors, tokens and queries, six times each, for benchstat.
 	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/cursor ./server/authn ./gateway

@@ -1,60 +1,48 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
+	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
 
-// String returns the row as one line.
-func (r row) String() string {
-	where := strings.Join(strings.Fields(strings.Join([]string{r.Store, r.Transport}, " ")), " ")
-	if r.Connections > 0 {
-		where += fmt.Sprintf(" c%d", r.Connections)
-	}
-	text := fmt.Sprintf("%s [%s]: %s", r.What, where, r.value())
-	if r.Target > 0 {
-		text += fmt.Sprintf(" (target %s: %s)", r.target(), r.verdict())
-	}
-	if r.Moderato.PerSecond > 0 {
-		text += fmt.Sprintf(" — %s; floor %s", r.Moderato, r.Floor)
-	}
-	if r.Note != "" {
-		text += " — " + r.Note
-	}
-	return text
+// row is a line of the report: what was measured, the figures of Moderato and of the floor, and
+// the bound.
+type row struct {
+	What, Store, Transport string
+	Connections            int
+	Floor, Moderato        figures
+	Ratio                  float64 // of the rates; 0 if there is no floor
+	// Value is what the bound is for, if it has a Unit. Otherwise the bound is for the Ratio.
+	Value  float64
+	Unit   string
+	Bound  float64
+	AtMost bool // the bound is an upper bound
+	Note   string
 }
 
-func (r row) value() string { return fmt.Sprintf("%s %s", number(r.Value), r.Unit) }
-
-func (r row) target() string {
-	if r.Target == 0 {
-		return ""
+// columns returns the figure, the bound and whether it is met.
+func (r row) columns() (figure, bound, verdict string) {
+	value := r.Ratio
+	if r.Unit != "" {
+		value, figure = r.Value, number(r.Value)+" "+r.Unit
 	}
-	sign := "≥"
+	if r.Ratio > 0 {
+		figure = strings.TrimPrefix(figure+", "+number(r.Ratio)+" × floor", ", ")
+	}
+	sign, isMet := "≥ ", value >= r.Bound
 	if r.AtMost {
-		sign = "≤"
+		sign, isMet = "≤ ", value <= r.Bound
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%s %s %s", sign, number(r.Target), r.unit()), " ")
-}
-
-// unit returns the unit of a target; empty for a ratio.
-func (r row) unit() string {
-	if strings.HasPrefix(r.Unit, "×") {
-		return ""
+	verdict = "missed"
+	if isMet {
+		verdict = "met"
 	}
-	return r.Unit
-}
-
-func (r row) verdict() string {
-	switch {
-	case r.Target == 0:
-		return ""
-	case r.isMet():
-		return "met"
-	}
-	return "missed"
+	return figure, sign + number(r.Bound), verdict
 }
 
 // number formats a value with two decimals, from 10 on with one, from 100 on with
@@ -69,11 +57,6 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-func (f figures) String() string {
-	return fmt.Sprintf("%.0f/s p50 %s p99 %s cpu %s allocs %.0f mem %.0f MiB",
-		f.PerSecond, short(f.P50), short(f.P99), short(f.CPU), f.Allocs, f.Memory)
-}
-
 func short(d time.Duration) string {
 	if d >= time.Millisecond {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
@@ -81,50 +64,61 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%d µs", d.Microseconds())
 }
 
-// printTable prints every row with its target and whether it was met.
-func (b *bench) printTable(w io.Writer) {
-	fmt.Fprintf(w, "\n%s\n\n", b.machine)
-	b.writeTable(w)
-	missed := 0
-	for _, r := range b.rows {
-		if r.verdict() == "missed" {
-			missed++
-		}
-	}
-	fmt.Fprintf(w, "\n%d rows, %d of them missed their target. %s\n", len(b.rows), missed, time.Since(b.start).Round(time.Second))
-}
-
-// writeTable writes the rows as a Markdown table.
-func (b *bench) writeTable(w io.Writer) {
-	fmt.Fprintln(w, "| what | store | transport, connections | figure | target | result | Moderato: req/s, p50, p99 | CPU, allocations a request, MiB | floor: req/s, p50, p99 | CPU, allocations a request, MiB |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
-	for _, r := range b.rows {
-		transport := r.Transport
-		if r.Connections > 0 {
-			transport = strings.TrimSpace(fmt.Sprintf("%s %d", transport, r.Connections))
-		}
-		what := r.What
-		if r.Note != "" {
-			what += " (" + r.Note + ")"
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", what, r.Store, transport, r.value(), r.target(), r.verdict(),
-			r.Moderato.speed(), r.Moderato.cost(), r.Floor.speed(), r.Floor.cost())
-	}
-}
-
-func (f figures) speed() string {
+func (f figures) String() string {
 	if f.P50 == 0 {
 		return ""
 	}
-	if f.PerSecond == 0 {
-		return "p50 " + short(f.P50)
+	text := fmt.Sprintf("%s, %s, %s", number(f.PerSecond), short(f.P50), short(f.P99))
+	if f.CPU > 0 {
+		text += ", " + short(f.CPU)
 	}
-	return fmt.Sprintf("%.0f, %s, %s", f.PerSecond, short(f.P50), short(f.P99))
+	return text
 }
 
-func (f figures) cost() string {
-	if f.CPU == 0 {
-		return ""
+// String returns the row as a row of a Markdown table.
+func (r row) String() string {
+	figure, bound, verdict := r.columns()
+	if r.Note != "" {
+		r.What += " (" + r.Note + ")"
 	}
-	return fmt.Sprintf("%s, %.0f, %.0f", short(f.CPU), f.Allocs, f.Memory)
+	return fmt.Sprintf("| %s | %s | %s %d | %s | %s | %s | %s | %s |", r.What, r.Store, r.Transport, r.Connections, figure, bound, verdict, r.Moderato, r.Floor)
+}
+
+// report keeps a row and prints it. If err is not nil, report only returns err.
+func (b *bench) report(r row, err error) error {
+	if err != nil {
+		return err
+	}
+	b.rows = append(b.rows, r)
+	b.say("%s", r)
+	return nil
+}
+
+// printTable prints all rows, and writes them as JSON.
+func (b *bench) printTable(ctx context.Context) error {
+	machine, err := b.describe(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%s\n\n| what | store | transport, connections | figure | bound | result | Moderato: a second, p50, p99, CPU time of each | floor |\n|---|---|---|---|---|---|---|---|\n", machine)
+	for _, r := range b.rows {
+		fmt.Println(r)
+	}
+	return nil
+}
+
+// describe returns the machine, the versions and the settings of the run.
+func (b *bench) describe(ctx context.Context) (string, error) {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "", err
+	}
+	_, cpu, _ := strings.Cut(string(info), "model name")
+	cpu, _, _ = strings.Cut(cpu, "\n")
+	commit, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "", fmt.Errorf("git: %w", err)
+	}
+	return fmt.Sprintf("%s, %d of its cores for everything: load, server and database; %s. Commit %s. %d rounds of %s each, in turns.",
+		strings.Trim(cpu, "\t :"), runtime.NumCPU(), runtime.Version(), strings.TrimSpace(string(commit)), b.rounds, b.leg), nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
 const (
@@ -116,19 +118,16 @@ func (c *change) find(ctx context.Context, ids []uuid.UUID) ([]*person, error) {
 			b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id
 		FROM users u LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
 		WHERE u.id`+list+` AND u.deleted_at IS NULL`, args, func(scan func(...any) error) error {
-		var id, moderator, batch []byte
-		var username, slug, name string
-		var reason *string
-		var isModerator bool
-		var bannedAt, expiresAt *int64
-		if err := scan(&id, &username, &slug, &name, &isModerator, &moderator, &bannedAt, &reason, &expiresAt, &batch); err != nil {
+		var id, moderator []byte
+		var username, name string
+		var skip any
+		if err := scan(&id, &username, &skip, &name, &skip, &moderator, &skip, &skip, &skip, &skip); err != nil {
 			return err
 		}
 		if moderator != nil {
 			return fmt.Errorf("%s is banned", username)
 		}
-		u := byID[uuid.UUID(id)]
-		u.username, u.name = username, name
+		byID[uuid.UUID(id)].username, byID[uuid.UUID(id)].name = username, name
 		return nil
 	})
 	return wanted, err
@@ -252,12 +251,10 @@ func (c *change) liftSome(ctx context.Context, batch uuid.UUID, users []*person)
 			EXISTS (SELECT 1 FROM roles mr WHERE mr.channel_id = b.channel_id AND mr.user_id = b.user_id AND mr.role = 'moderator')
 		FROM bans b JOIN users u ON u.id = b.user_id WHERE b.channel_id = ?
 			AND (b.expires_at IS NULL OR b.expires_at > `+c.tables.now+`) AND b.user_id`+list+` ORDER BY b.user_id`, args, func(scan func(...any) error) error {
-		var id, moderator, of []byte
-		var bannedAt int64
-		var expiresAt *int64
-		var reason, name string
-		var isModerator bool
-		err := scan(&id, &moderator, &bannedAt, &reason, &expiresAt, &of, &name, &isModerator)
+		var id []byte
+		var name string
+		var skip any
+		err := scan(&id, &skip, &skip, &skip, &skip, &skip, &name, &skip)
 		byID[uuid.UUID(id)].name = name
 		return err
 	})
@@ -278,14 +275,11 @@ func (c *change) liftSome(ctx context.Context, batch uuid.UUID, users []*person)
 		WHERE channel_id = ? AND restorable_until > ? AND user_id`+list, args...)
 }
 
-// note adds an event about a user of a batch, which writeNotes writes.
+// note adds an event about a user, which writeNotes writes.
 func (c *change) note(kind string, u *person, batch uuid.UUID, evidence []byte) {
 	const at = "2026-01-01T00:00:00.000Z"
-	var payload string
-	switch kind {
-	case hidden:
-		payload = fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","targetUserId":%q,"clearedAt":%q}`, c.channel, c.channel, u.id, at)
-	default:
+	payload := fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","targetUserId":%q,"clearedAt":%q}`, c.channel, c.channel, u.id, at)
+	if kind != hidden {
 		payload = fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","bannedUserId":%q,"bannedUserDisplayName":%q,"bannedAt":%q,"reason":null,"expiresAt":null,"batchId":%q,"cause":"batch"}`,
 			c.channel, c.channel, u.id, u.name, at, batch)
 	}
@@ -315,4 +309,49 @@ func (c *change) writeNotes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// BanUsers bans a batch of users.
+func (m moderation) BanUsers(ctx context.Context, req *moderatov1.BanUsersRequest) (*moderatov1.BanUsersResponse, error) {
+	ids := make([]uuid.UUID, len(req.GetUsers()))
+	for i, u := range req.GetUsers() {
+		var err error
+		if ids[i], err = uuid.Parse(u.GetUserId()); err != nil {
+			return nil, err
+		}
+	}
+	batch := uuid.Must(uuid.NewV7())
+	text := batch.String()
+	response := &moderatov1.BanUsersResponse{BatchId: &text, Counts: &moderatov1.BatchCounts{Banned: int32(len(ids))}}
+	err := m.change(ctx, req.GetChannelId(), req.GetChannelId(), func(ctx context.Context, c *change) error {
+		users, err := c.banAll(ctx, ids, batch, func(first int64) error { return c.addBatch(ctx, batch, len(ids), first) })
+		response.Results = results(users, "BANNED")
+		return err
+	})
+	return response, err
+}
+
+// UndoBanBatch lifts the bans of a batch.
+func (m moderation) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatchRequest) (*moderatov1.UndoBanBatchResponse, error) {
+	batch, err := uuid.Parse(req.GetBatchId())
+	if err != nil {
+		return nil, err
+	}
+	response := &moderatov1.UndoBanBatchResponse{}
+	err = m.change(ctx, req.GetChannelId(), req.GetChannelId(), func(ctx context.Context, c *change) error {
+		users, err := c.undo(ctx, batch)
+		response.Counts, response.Results = &moderatov1.UndoCounts{Unbanned: int32(len(users))}, results(users, "UNBANNED")
+		return err
+	})
+	return response, err
+}
+
+// results returns a result for each user.
+func results(users []*person, status string) []*moderatov1.BatchResult {
+	all := make([]*moderatov1.BatchResult, len(users))
+	for i, u := range users {
+		id := u.id.String()
+		all[i] = &moderatov1.BatchResult{UserId: &id, Username: &u.username, Status: status}
+	}
+	return all
 }

@@ -16,10 +16,7 @@ func newREST(t *tables, events http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /v1/events", events)
 	mux.HandleFunc("GET /v1/channels/followers", r.followers)
-	mux.HandleFunc("GET /v1/channels", r.channels)
 	mux.HandleFunc("GET /v1/channels/stats", r.stats)
-	mux.HandleFunc("GET /v1/moderation/moderators", r.moderators)
-	r.handleRaids(mux)
 	return mux
 }
 
@@ -35,17 +32,19 @@ func answer(w http.ResponseWriter, body []byte, err error) {
 }
 
 func (r rest) followers(w http.ResponseWriter, req *http.Request) {
-	query := req.URL.Query()
-	id, err := uuid.Parse(query.Get("channelId"))
+	id, err := uuid.Parse(req.URL.Query().Get("channelId"))
 	if err != nil {
 		answer(w, nil, err)
 		return
 	}
 	b := append(make([]byte, 0, 8<<10), success+`{"rows":[`...)
 	first := true
-	next, err := r.readFollowers(req.Context(), id, query.Get("cursor"), func(f *follower) {
+	next, err := r.readFollowers(req.Context(), id, func(f *follower) {
 		b = appendComma(b, &first)
-		b = appendUser(b, &user{f.id, f.displayName, f.slug, f.url})
+		b = appendString(append(b, `{"id":`...), f.id.String())
+		b = appendString(append(b, `,"displayName":`...), f.displayName)
+		b = appendString(append(b, `,"slug":`...), f.slug)
+		b = appendString(append(b, `,"avatarUrl":`...), f.url)
 		b = append(b, `,"isFollower":true,"followedAt":`...)
 		b = appendTime(b, f.at)
 		b = append(b, `,"subscriptionInfo":{"isSubscriber":`...)
@@ -67,41 +66,6 @@ func (r rest) followers(w http.ResponseWriter, req *http.Request) {
 	answer(w, appendPagination(b, next), err)
 }
 
-func (r rest) channels(w http.ResponseWriter, req *http.Request) {
-	query := req.URL.Query()
-	category, err := strconv.ParseInt(query.Get("categoryId[]"), 10, 64)
-	if err != nil {
-		answer(w, nil, err)
-		return
-	}
-	var rows []byte
-	first := true
-	count, next, err := r.readChannels(req.Context(), category, query.Get("cursor"), func(c *channel) {
-		rows = appendComma(rows, &first)
-		rows = appendChannel(rows, c)
-	})
-	b := strconv.AppendInt(append(make([]byte, 0, len(rows)+256), success+`{"count":`...), count, 10)
-	b = append(append(b, `,"rows":[`...), rows...)
-	answer(w, appendPagination(b, next), err)
-}
-
-func appendChannel(b []byte, c *channel) []byte {
-	b = appendString(append(b, `{"id":`...), c.id.String())
-	b = appendString(append(b, `,"title":`...), c.title)
-	b = appendString(append(b, `,"displayName":`...), c.displayName)
-	b = appendString(append(b, `,"bio":`...), c.bio)
-	b = appendString(append(b, `,"slug":`...), c.slug)
-	b = appendString(append(b, `,"avatarUrl":`...), c.url)
-	b = appendString(append(b, `,"lang":`...), c.lang)
-	b = strconv.AppendBool(append(b, `,"isLive":`...), c.isLive)
-	b = strconv.AppendInt(append(b, `,"followerCount":`...), c.followers, 10)
-	b = strconv.AppendInt(append(b, `,"category":{"id":`...), c.category, 10)
-	b = appendString(append(b, `,"name":`...), c.categoryName)
-	b = appendString(append(b, `,"slug":`...), c.categorySlug)
-	b = appendString(append(b, `,"imageUrl":`...), c.categoryURL)
-	return append(b, `}}`...)
-}
-
 func (r rest) stats(w http.ResponseWriter, req *http.Request) {
 	id, err := uuid.Parse(req.URL.Query().Get("channelId"))
 	if err != nil {
@@ -116,33 +80,12 @@ func (r rest) stats(w http.ResponseWriter, req *http.Request) {
 	answer(w, append(b, '}'), err)
 }
 
-func (r rest) moderators(w http.ResponseWriter, req *http.Request) {
-	id, err := uuid.Parse(req.URL.Query().Get("channelId"))
-	if err != nil {
-		answer(w, nil, err)
-		return
-	}
-	b := append(make([]byte, 0, 4<<10), success+`[`...)
-	first := true
-	err = r.readModerators(req.Context(), id, func(u *user) {
-		b = append(appendUser(appendComma(b, &first), u), '}')
-	})
-	answer(w, append(b, ']'), err)
-}
-
 func appendPagination(b []byte, next string) []byte {
 	b = append(b, `],"pagination":{"cursor":`...)
 	if next == "" {
 		return append(b, `""}}`...)
 	}
 	return append(appendString(b, next), `}}`...)
-}
-
-func appendUser(b []byte, u *user) []byte {
-	b = appendString(append(b, `{"id":`...), u.id.String())
-	b = appendString(append(b, `,"displayName":`...), u.displayName)
-	b = appendString(append(b, `,"slug":`...), u.slug)
-	return appendString(append(b, `,"avatarUrl":`...), u.url)
 }
 
 func appendComma(b []byte, first *bool) []byte {

@@ -26,7 +26,7 @@ func (r *rpc) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRe
 	}
 	result := &moderatov1.ListFollowersResponse{Rows: make([]*moderatov1.AudienceMember, 0, pageSize)}
 	now := time.Now().UnixMilli()
-	next, err := r.readFollowers(ctx, id, req.GetCursor(), func(f *follower) {
+	next, err := r.readFollowers(ctx, id, func(f *follower) {
 		info := &moderatov1.SubscriptionInfo{RenewCount: f.renewals, StreakCount: f.streak}
 		info.IsSubscriber = f.isActive != nil && *f.isActive && now < *f.expires
 		info.HadSubscriptionBefore = f.isActive != nil && (!info.GetIsSubscriber() || *f.renewals > 0)
@@ -39,19 +39,6 @@ func (r *rpc) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRe
 		})
 	})
 	result.Pagination = &moderatov1.Pagination{Cursor: next}
-	return result, err
-}
-
-func (r *rpc) ListChannels(ctx context.Context, req *moderatov1.ListChannelsRequest) (*moderatov1.ListChannelsResponse, error) {
-	result := &moderatov1.ListChannelsResponse{Rows: make([]*moderatov1.Channel, 0, pageSize)}
-	count, next, err := r.readChannels(ctx, req.GetCategoryId()[0], req.GetCursor(), func(c *channel) {
-		result.Rows = append(result.Rows, &moderatov1.Channel{
-			Id: c.id.String(), Title: c.title, DisplayName: c.displayName, Bio: c.bio, Slug: c.slug, AvatarUrl: c.url,
-			Lang: c.lang, IsLive: c.isLive, FollowerCount: c.followers,
-			Category: &moderatov1.ChannelCategory{Id: c.category, Name: c.categoryName, Slug: c.categorySlug, ImageUrl: c.categoryURL},
-		})
-	})
-	result.Count, result.Pagination = count, &moderatov1.Pagination{Cursor: next}
 	return result, err
 }
 
@@ -84,19 +71,24 @@ func (c chat) GetStanding(ctx context.Context, req *platformv1.GetStandingReques
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.readStanding(ctx, channelID, userID)
+	var now int64
+	var bannedAt, mutedUntil *int64
+	var isModerator, isVIP, isOG bool
+	var skip any
+	ch, u := channelID[:], userID[:]
+	err = c.standing.QueryRowContext(ctx, ch, u, ch, u, ch, u, ch, u, ch, ch, u, ch, u, ch, u).
+		Scan(&now, &skip, &skip, &bannedAt, &mutedUntil, &skip, &isModerator, &isVIP, &isOG)
 	if err != nil {
 		return nil, err
 	}
-	result := &platformv1.GetStandingResponse{IsBanned: s.bannedAt != nil}
-	if s.bannedAt != nil {
-		result.BannedAt = stamp(*s.bannedAt)
+	result := &platformv1.GetStandingResponse{IsBanned: bannedAt != nil, CanPost: bannedAt == nil}
+	if bannedAt != nil {
+		result.BannedAt = stamp(*bannedAt)
 	}
-	if s.muteExpiresAt != nil && s.now < *s.muteExpiresAt {
-		result.MuteExpiresAt = stamp(*s.muteExpiresAt)
+	if mutedUntil != nil && now < *mutedUntil {
+		result.MuteExpiresAt, result.CanPost = stamp(*mutedUntil), false
 	}
-	result.CanPost = !result.GetIsBanned() && result.GetMuteExpiresAt() == nil
-	for i, is := range []bool{userID == channelID, s.isModerator, s.isVIP, s.isOG} {
+	for i, is := range []bool{userID == channelID, isModerator, isVIP, isOG} {
 		if is {
 			result.Roles = append(result.Roles, platformv1.Role(i+1)) // of four roles
 		}

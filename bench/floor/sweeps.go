@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
 const (
@@ -17,18 +19,10 @@ const (
 	readUsers = 500
 )
 
-// sweep is a request for the preview of a sweep.
-type sweep struct {
-	ChannelID             string `json:"channelId"`
-	Phrase                string `json:"phrase"`
-	WithinSeconds         int64  `json:"withinSeconds"`
-	FollowedWithinSeconds int64  `json:"followedWithinSeconds"`
-}
-
 // preview finds the users who posted a phrase and follow since recently, and stores them.
 // It returns how many there are.
-func (t *tables) preview(ctx context.Context, req sweep, token string) (int, error) {
-	channel, err := uuid.Parse(req.ChannelID)
+func (t *tables) preview(ctx context.Context, req *moderatov1.PreviewSweepRequest, token string) (int, error) {
+	channel, err := uuid.Parse(req.GetChannelId())
 	if err != nil {
 		return 0, err
 	}
@@ -36,18 +30,18 @@ func (t *tables) preview(ctx context.Context, req sweep, token string) (int, err
 	if err := t.read.QueryRowContext(ctx, "SELECT "+t.now).Scan(&now); err != nil {
 		return 0, err
 	}
-	posted, err := t.search(ctx, channel, req.Phrase, now-req.WithinSeconds*1000)
+	posted, err := t.search(ctx, channel, req.GetPhrase(), now-req.GetWithinSeconds()*1000)
 	if err != nil {
 		return 0, err
 	}
 	var found []uuid.UUID
 	for some := range slices.Chunk(posted, readUsers) {
-		if found, err = t.judge(ctx, channel, some, now-req.FollowedWithinSeconds*1000, found); err != nil {
+		if found, err = t.judge(ctx, channel, some, now-req.GetFollowedWithinSeconds()*1000, found); err != nil {
 			return 0, err
 		}
 	}
-	return len(found), t.change(ctx, req.ChannelID, req.ChannelID, func(ctx context.Context, c *change) error {
-		return c.storeSweep(ctx, token, req.Phrase, found)
+	return len(found), t.change(ctx, req.GetChannelId(), req.GetChannelId(), func(ctx context.Context, c *change) error {
+		return c.storeSweep(ctx, token, req.GetPhrase(), found)
 	})
 }
 
@@ -97,35 +91,31 @@ func (t *tables) judge(ctx context.Context, channel uuid.UUID, some []uuid.UUID,
 	for _, id := range some {
 		args = append(args, id[:])
 	}
-	rows, err := t.read.QueryContext(ctx, `SELECT u.id, u.username, u.display_name,
+	matches := map[uuid.UUID]bool{}
+	err := eachRow(ctx, t.read, `SELECT u.id, u.username, u.display_name,
 			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = u.id AND (b.expires_at IS NULL OR b.expires_at > `+t.now+`))
 				OR `+role("moderator")+` OR `+role("vip")+` OR `+role("og")+` OR
 				EXISTS (SELECT 1 FROM subscriptions s WHERE s.channel_id = ? AND s.user_id = u.id AND s.is_active AND s.expires_at > `+t.now+`),
 			COALESCE(f.followed_at, 0), COALESCE(g.generation, 0)
 		FROM users u LEFT JOIN follows f`+t.byKey+` ON f.channel_id = ? AND f.user_id = u.id
 			LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id
-		WHERE u.id IN (`+placeholders(len(some), "?")+`) AND u.deleted_at IS NULL`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	matches := map[uuid.UUID]bool{}
-	for rows.Next() {
-		var id []byte
-		var username, name string
+		WHERE u.id IN (`+placeholders(len(some), "?")+`) AND u.deleted_at IS NULL`, args, func(scan func(...any) error) error {
+		var id sql.RawBytes
 		var isExempt bool
-		var followedAt, generation int64
-		if err := rows.Scan(&id, &username, &name, &isExempt, &followedAt, &generation); err != nil {
-			return nil, err
+		var followedAt int64
+		var skip any
+		if err := scan(&id, &skip, &skip, &isExempt, &followedAt, &skip); err != nil {
+			return err
 		}
 		matches[uuid.UUID(id)] = !isExempt && followedAt >= since
-	}
+		return nil
+	})
 	for _, id := range some {
 		if matches[id] {
 			found = append(found, id)
 		}
 	}
-	return found, rows.Err()
+	return found, err
 }
 
 // storeSweep stores the users whom a preview found.
@@ -191,4 +181,17 @@ func (c *change) banChunk(ctx context.Context, sweep []byte, batch uuid.UUID) (b
 		err = c.exec(ctx, "DELETE FROM sweep_chunks WHERE id = ?", chunk)
 	}
 	return true, err
+}
+
+// PreviewSweep finds users, and stores them.
+func (m moderation) PreviewSweep(ctx context.Context, req *moderatov1.PreviewSweepRequest) (*moderatov1.PreviewSweepResponse, error) {
+	token := strings.ReplaceAll(uuid.NewString(), "-", "")
+	matched, err := m.preview(ctx, req, token)
+	return &moderatov1.PreviewSweepResponse{SweepToken: token, Matched: int32(matched)}, err
+}
+
+// CommitSweep bans the users whom a preview found.
+func (m moderation) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRequest) (*moderatov1.CommitSweepResponse, error) {
+	batch, err := m.commit(ctx, req.GetChannelId(), req.GetSweepToken())
+	return &moderatov1.CommitSweepResponse{BatchId: batch.String(), Status: "COMPLETE"}, err
 }

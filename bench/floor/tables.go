@@ -22,10 +22,10 @@ type tables struct {
 	now         string
 	// then joins in the order of the text.
 	then string
-	// byLatest, bySent, byRole and byKey are hints to use an index.
-	byLatest, bySent, byRole, byKey string
+	// byLatest, bySent, byRole, byFollow and byKey are hints to use an index.
+	byLatest, bySent, byRole, byFollow, byKey string
 
-	followers, channels, channelsAfter, count, stats, moderators, standing *sql.Stmt
+	followers, stats, standing *sql.Stmt
 }
 
 // open connects with the same pools, isolation and durability as Moderato.
@@ -42,7 +42,7 @@ func open(ctx context.Context, db string) (*tables, error) {
 		return nil, err
 	}
 	t.hint(isSQLite)
-	return t, t.prepare(ctx, isSQLite)
+	return t, t.prepare(ctx)
 }
 
 func (t *tables) openSQLite(path string) error {
@@ -95,6 +95,7 @@ func (t *tables) hint(isSQLite bool) {
 	t.byLatest = index("message_user_id_channel_id_generation_sent_at_id")
 	t.bySent = index("message_channel_id_sent_at_id")
 	t.byRole = index("role_channel_id_user_id_role")
+	t.byFollow = index("follow_channel_id_followed_at_user_id")
 }
 
 func pool(db *sql.DB, connections int) {
@@ -103,40 +104,16 @@ func pool(db *sql.DB, connections int) {
 	db.SetConnMaxLifetime(5 * time.Minute)
 }
 
-func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
-	byIndex, then := " FORCE INDEX (follow_channel_id_followed_at_user_id)", " STRAIGHT_JOIN "
-	afterPlace := "(f.followed_at < ? OR (f.followed_at = ? AND f.user_id < ?))"
-	if isSQLite {
-		byIndex, then, afterPlace = " INDEXED BY follow_channel_id_followed_at_user_id", " CROSS JOIN ", "(f.followed_at, f.user_id) < (?, ?)"
-	}
-	page := func(ranges ...string) string {
-		var parts []string
-		for i, r := range ranges {
-			parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT is_live, viewer_count, id FROM channels WHERE category_id = ? AND %s"+
-				" ORDER BY is_live DESC, viewer_count DESC, id DESC LIMIT 21) r%d", r, i))
-		}
-		return `SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
-				u.display_name, u.slug, u.avatar_url, g.name, g.slug, g.image_url
-			FROM (` + strings.Join(parts, " UNION ALL ") + `) k
-			JOIN channels c ON c.id = k.id JOIN users u ON u.id = k.id JOIN categories g ON g.id = c.category_id
-			ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT 21`
-	}
+func (t *tables) prepare(ctx context.Context) error {
 	for text, s := range map[string]**sql.Stmt{
 		`SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url,
 				s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count
-			FROM follows f` + byIndex + then + `users u ON u.id = f.user_id
+			FROM follows f` + t.byFollow + t.then + `users u ON u.id = f.user_id
 			LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
-			WHERE f.channel_id = ? AND ` + afterPlace + `
-			ORDER BY f.followed_at DESC, f.user_id DESC LIMIT 21`: &t.followers,
-		page("is_live = ?", "is_live = ?"): &t.channels,
-		page("is_live = ? AND viewer_count = ? AND id < ?", "is_live = ? AND viewer_count < ?", "is_live = ?"): &t.channelsAfter,
-		`SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts WHERE id IN (?, ?))
-			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas WHERE count_id IN (?, ?))`: &t.count,
+			WHERE f.channel_id = ? ORDER BY f.followed_at DESC, f.user_id DESC LIMIT 21`: &t.followers,
 		`SELECT c.follower_count, c.viewer_count, c.subscriber_count -
 				(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= ?)
 			FROM channels c WHERE c.id = ?`: &t.stats,
-		`SELECT u.id, u.display_name, u.slug, u.avatar_url FROM roles r JOIN users u ON u.id = r.user_id
-			WHERE r.channel_id = ? AND r.role = 'moderator' ORDER BY r.created_at, r.user_id`: &t.moderators,
 		`SELECT ` + t.now + `, EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ?),
 				(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ? AND (expires_at IS NULL OR expires_at > ` + t.now + `)),
 				(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),

@@ -13,25 +13,10 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// moderation serves bans, with the statements that Moderato runs for them, and
-// the list of moderators.
+// moderation serves bans, with the statements that Moderato runs for them.
 type moderation struct {
 	moderatov1.UnimplementedModerationServiceServer
 	*tables
-}
-
-func (m moderation) ListModerators(ctx context.Context, req *moderatov1.ListModeratorsRequest) (*moderatov1.ListModeratorsResponse, error) {
-	id, err := uuid.Parse(req.GetChannelId())
-	if err != nil {
-		return nil, err
-	}
-	result := &moderatov1.ListModeratorsResponse{}
-	err = m.readModerators(ctx, id, func(u *user) {
-		result.Moderators = append(result.Moderators, &moderatov1.UserSummary{
-			Id: u.id.String(), DisplayName: u.displayName, Slug: u.slug, AvatarUrl: u.url,
-		})
-	})
-	return result, err
 }
 
 // change is a transaction that changes the bans of a channel.
@@ -42,7 +27,7 @@ type change struct {
 	channel, user uuid.UUID
 	name          string
 	sequence, now int64
-	notes         [][]any // the events of a batch, as rows
+	notes         [][]any // the events, as rows
 }
 
 // change runs body between the statements with which every change begins and ends.
@@ -72,20 +57,14 @@ func (t *tables) change(ctx context.Context, channelID, userID string, body func
 }
 
 func (c *change) begin(ctx context.Context) error {
-	var activityNumber int64
-	var liveStartedAt *int64
+	var skip any
 	err := c.tx.QueryRowContext(ctx, "SELECT event_sequence, activity_number, live_started_at FROM channels WHERE id = ?"+c.forUpdate, c.channel[:]).
-		Scan(&c.sequence, &activityNumber, &liveStartedAt)
+		Scan(&c.sequence, &skip, &skip)
 	if err != nil {
 		return err
 	}
 	md, _ := metadata.FromIncomingContext(ctx)
 	token := sha256.Sum256([]byte(strings.TrimPrefix(md.Get("authorization")[0], "Bearer ")))
-	var revokedAt, expiresAt *int64
-	var isModerator bool
-	var id []byte
-	var username, slug, url string
-	var createdAt int64
 	return c.tx.QueryRowContext(ctx, `
 		SELECT `+c.tables.now+`, t.revoked_at, t.expires_at,
 			(EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator')
@@ -94,28 +73,12 @@ func (c *change) begin(ctx context.Context) error {
 			u.id, u.username, u.slug, u.display_name, u.avatar_url, u.created_at
 		FROM tokens t LEFT JOIN users u ON u.id = ? AND u.deleted_at IS NULL WHERE t.id = ?`,
 		c.channel[:], c.channel[:], c.channel[:], c.channel[:], c.channel[:], c.user[:], token[:]).
-		Scan(&c.now, &revokedAt, &expiresAt, &isModerator, &id, &username, &slug, &c.name, &url, &createdAt)
+		Scan(&c.now, &skip, &skip, &skip, &skip, &skip, &skip, &c.name, &skip, &skip)
 }
 
 func newID() []byte {
 	id := uuid.Must(uuid.NewV7())
 	return id[:]
-}
-
-// emit writes events of the given types in one statement.
-func (c *change) emit(ctx context.Context, types ...string) error {
-	var args []any
-	operation := newID()
-	for _, kind := range types {
-		c.sequence++
-		payload := fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","bannedUserId":%q,"bannedUserDisplayName":%q,"bannedAt":"2026-01-01T00:00:00.000Z","reason":null,"expiresAt":null,"batchId":null,"cause":"moderator"}`,
-			c.channel, c.channel, c.user, c.name)
-		args = append(args, c.channel[:], c.channel[:], "bench", newID(), c.now, operation, payload, "01a1fd4c-22f7-76c8-8199-6a1fa4e229c1", c.sequence, c.user[:], kind)
-	}
-	_, err := c.tx.ExecContext(ctx, `INSERT INTO events
-		(actor_id, channel_id, client_id, id, occurred_at, operation_id, payload, request_id, sequence, target_id, type) VALUES `+
-		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?,?,?,?,?),", len(types)), ","), args...)
-	return err
 }
 
 // BanUser bans a user.
@@ -138,7 +101,9 @@ func (m moderation) BanUser(ctx context.Context, req *moderatov1.BanUserRequest)
 			ChannelId: c.channel.String(), ModeratorId: c.channel.String(), BannedUserId: c.user.String(),
 			BannedUserDisplayName: c.name, BannedAt: stamp(c.now),
 		}
-		return c.emit(ctx, "channel.ban", "channel.chat.clear_user_messages")
+		c.note(banned, &person{id: c.user, name: c.name}, uuid.Nil, nil)
+		c.note(hidden, &person{id: c.user}, uuid.Nil, nil)
+		return c.writeNotes(ctx)
 	})
 	return result, err
 }
@@ -173,7 +138,8 @@ func (m moderation) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequ
 		if n, err := removed.RowsAffected(); err != nil || n == 0 {
 			return fmt.Errorf("%s is not banned: %w", c.user, err)
 		}
-		return c.emit(ctx, "channel.unban")
+		c.note(lifted, &person{id: c.user, name: c.name}, uuid.Nil, nil)
+		return c.writeNotes(ctx)
 	})
 	return &moderatov1.RemoveBanResponse{}, err
 }
