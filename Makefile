@@ -9,8 +9,9 @@ SHELL := /bin/bash
 TOOL := go tool -modfile=tools/go.mod
 TESTDB := bin/with-databases
 GOTEST := $(TOOL) gotestsum --format-hide-empty-pkg
-# The race detector leaves out SQLite, which is C translated to Go: it uses memory that
-# the detector does not watch, and the detector would multiply its CPU time.
+# The race detector watches the tests on SQLite. It leaves out SQLite itself, which is C
+# translated to Go: it uses memory that the detector does not watch, and the detector would
+# multiply its CPU time.
 RACE := -race '-gcflags=modernc.org/...=-race=false'
 # The detector waits after the last test of a package for late races, by default for a second.
 export GORACE ?= atexit_sleep_ms=50
@@ -20,13 +21,12 @@ FUZZTIME ?= 20s
 # in the tests of its packages. The memory of clients/go/standing is read without locks, so
 # its tests need the detector.
 UNRACED := /((server/cli|clients/compat|docs|bench|testdb|experiments)(/|$$)|clients(/go(/example)?)?$$)
-# What make test runs: a package pattern, tests by name, one kind of store.
+# What make test runs: a package pattern, tests by name.
 PKG ?= ./...
-TESTED = $(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(if $(STORE),MODERATO_TEST_ALL=1) $(TESTDB)
+SELECTED = $(if $(RUN),-run '$(RUN)')
 # The statements that the tests send to MariaDB and MySQL are recorded here, and checked.
 RECORDED = $(CURDIR)/bin/recorded-statements
-CHECK_STATEMENTS = bin/statements $(if $(RUN)$(STORE)$(filter-out ./...,$(PKG)),,-complete) $(RECORDED)
-SELECTED = $(if $(RUN)$(STORE),-run '$(RUN)$(if $(STORE),/$(STORE))')
+CHECK_STATEMENTS = bin/statements $(if $(RUN)$(filter-out ./...,$(PKG)),,-complete) $(RECORDED)
 
 .PHONY: help
 help: ## List the targets.
@@ -72,25 +72,29 @@ clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime, HAProx
 
 .PHONY: test
 test: export MODERATO_TEST_STATEMENTS = $(RECORDED)
-test: $(TESTDB) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+test: $(TESTDB) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: PKG=./server/moderation RUN=Ban
 	rm -rf $(RECORDED)
-	packages=$$(go list $(PKG) | grep -vE '$(UNRACED)' || true); $(call run-tests,$(RACE))
-	packages=$$(go list $(PKG) | grep -E '$(UNRACED)' || true); $(call run-tests)
+	@echo '== tests that start other programs, on every store'
+	$(call run-tests,-E,$(TESTDB))
+	@echo '== MariaDB and MySQL'
+	$(call run-tests,-vE,MODERATO_TEST_SQLITE=none $(TESTDB))
 	$(CHECK_STATEMENTS)
+	@echo '== SQLite, with the race detector'
+	$(call run-tests,-vE,MODERATO_TEST_MYSQL=none,$(RACE))
 
-# Compiles $packages and their tests with the given flags, and runs the tests. The compiler
+# Compiles packages and their tests with the given flags, and runs the tests. The compiler
 # collects less garbage, as in make build; the tests collect theirs as usual. make lint runs vet.
 define run-tests
-[ -z "$$packages" ] || { \
-	GOGC=400 go list -test -export $(1) $$packages >/dev/null; \
-	$(TESTED) $(GOTEST) -- -vet=off $(1) $(SELECTED) $$packages; }
+packages=$$(go list $(PKG) | grep $(1) '$(UNRACED)' || true); [ -z "$$packages" ] || { \
+	GOGC=400 go list -test -export $(3) $$packages >/dev/null; \
+	$(2) $(GOTEST) -- -vet=off $(3) $(SELECTED) $$packages; }
 endef
 
 .PHONY: statements
 statements: export MODERATO_TEST_STATEMENTS = $(RECORDED)
 statements: $(TESTDB) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/chat
 	rm -rf $(RECORDED)
-	$(TESTED) $(GOTEST) -- -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))
+	MODERATO_TEST_SQLITE=none $(TESTDB) $(GOTEST) -- -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))
 	$(CHECK_STATEMENTS)
 
 .PHONY: test-sqlite

@@ -18,6 +18,8 @@ const (
 	Variable = "MODERATO_TEST_MYSQL"
 	// AllVariable is the environment variable that has every test run on every server.
 	AllVariable = "MODERATO_TEST_ALL"
+	// SQLiteVariable is the environment variable that leaves out SQLite if it is None.
+	SQLiteVariable = "MODERATO_TEST_SQLITE"
 	// None is the value of Variable that runs the tests on SQLite alone.
 	None = "none"
 )

@@ -284,6 +284,9 @@ func (*mainTB) Error(args ...any)                   { log.Print(args...) }
 func (t *mainTB) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
 func (t *mainTB) Errorf(format string, args ...any) { log.Printf(format, args...) }
 
+// Skip leaves out the package, which tests on SQLite alone.
+func (*mainTB) Skip(...any) { os.Exit(0) }
+
 // TempDir returns a new directory, which is removed with the server.
 func (t *mainTB) TempDir() string {
 	directory, err := os.MkdirTemp("", "moderato-standing.")

@@ -29,6 +29,9 @@ func EachNew(t *testing.T, test func(t *testing.T, url store.URL)) {
 
 func onSQLite(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
+	if omitsSQLite() {
+		return
+	}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, SQLite(t))
@@ -36,11 +39,17 @@ func onSQLite(t *testing.T, test func(t *testing.T, url store.URL)) {
 }
 
 // SQLite returns the URL of a new SQLite database file. The file of a test is in memory
-// if the system has a directory for that: no test is about the failure of a machine.
+// if the system has a directory for that: no test is about the failure of a machine. The
+// test is skipped if SQLite is left out.
 func SQLite(t testing.TB) store.URL {
 	t.Helper()
+	if omitsSQLite() {
+		t.Skip("SQLite is left out")
+	}
 	return store.URL{Path: filepath.Join(directory(t), "test.db")}
 }
+
+func omitsSQLite() bool { return os.Getenv(testdb.SQLiteVariable) == testdb.None }
 
 func directory(t testing.TB) string {
 	t.Helper()
