@@ -122,9 +122,6 @@ type dialect interface {
 	// retryCause returns the reason to retry a failed transaction; empty if it must
 	// not be retried.
 	retryCause(error) string
-	// isFailover reports whether a statement failed as it does when the primary of a
-	// cluster changes.
-	isFailover(error) bool
 	// isFull reports whether a statement failed because the database has no room for
 	// its data. A retry soon would not help.
 	isFull(error) bool

@@ -12,8 +12,8 @@ func OpenBounded(ctx context.Context, url URL, timeout time.Duration) (*Store, e
 	return open(ctx, url, options{timeout: timeout})
 }
 
-// ReadCommitted returns the connector of a Store's connections.
-func ReadCommitted(c driver.Connector) driver.Connector { return readCommitted{c} }
+// Session returns the connector of a Store's connections.
+func Session(c driver.Connector) driver.Connector { return session{Connector: c} }
 
 // MigrationLockOn takes a lock like that of a migration on a connection of a database server.
 func (s *Store) MigrationLockOn(ctx context.Context, name string) (*sql.Conn, error) {

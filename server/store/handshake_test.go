@@ -26,7 +26,7 @@ func TestConnectionLostInHandshakeIsRecognized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.ReadCommitted(connector).Connect(t.Context()); !errors.Is(err, mysql.ErrInvalidConn) {
+	if _, err := store.Session(connector).Connect(t.Context()); !errors.Is(err, mysql.ErrInvalidConn) {
 		t.Errorf("got %v, want %v", err, mysql.ErrInvalidConn)
 	}
 }

@@ -31,9 +31,9 @@ const (
 // Migrate migrates a database to the schema version of this program and logs the
 // result. Concurrent migrations of a database wait for each other.
 func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
-	// A change to a large table may take any time. The lock is held on one member of a
-	// cluster, so that the migration must not go on with another one.
-	s, err := open(ctx, url, options{Options: Options{Log: log}, isPinned: true})
+	// A change to a large table may take any time. In a cluster, all of it runs on one
+	// connection, which does not outlive a failover.
+	s, err := open(ctx, url, options{Options: Options{Log: log}})
 	if err != nil {
 		return err
 	}

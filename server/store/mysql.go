@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"regexp"
-	"strings"
 	"time"
 
 	entdialect "entgo.io/ent/dialect"
@@ -36,7 +36,7 @@ const (
 
 type mysqlDialect struct{}
 
-func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
+func openMySQL(u URL, o options) (*Store, error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
 	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
@@ -59,11 +59,11 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 		"innodb_lock_wait_timeout": fmt.Sprint(int(lockWaitTimeout.Seconds())),
 	}
-	connector, members, err := connectorOf(ctx, config, u, o)
+	connector, members, err := connectorOf(config, u.Hosts(), o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := o.Tracer.OpenDB(observer.around(o.Layer.around(prepared.Connector(readCommitted{unpreparedOnGalera{connector}}))), "mysql")
+	db := o.Tracer.OpenDB(observer.around(o.Layer.around(prepared.Connector(session{unpreparedOnGalera{connector}, o.timeout}))), "mysql")
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
@@ -73,36 +73,25 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 }
 
 // connectorOf returns the connector of a server, or that of a cluster, twice.
-func connectorOf(ctx context.Context, config *mysql.Config, u URL, o options) (driver.Connector, *cluster.Connector, error) {
-	if hosts := u.Hosts(); len(hosts) > 1 {
-		members, err := newCluster(config, hosts, o)
-		return members, members, err
+func connectorOf(config *mysql.Config, hosts []string, log *slog.Logger) (driver.Connector, *cluster.Connector, error) {
+	if len(hosts) == 1 {
+		connector, err := mysql.NewConnector(config)
+		return connector, nil, err
 	}
-	if err := addStatementTimeout(ctx, config, o.timeout); err != nil {
-		return nil, nil, err
-	}
-	connector, err := mysql.NewConnector(config)
-	return connector, nil, err
-}
-
-func newCluster(config *mysql.Config, hosts []string, o options) (*cluster.Connector, error) {
 	dial := config.DialFunc
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
 	config.DialFunc = cluster.Dial(dial)
-	return cluster.New(cluster.Config{
-		Hosts: hosts, IsPinned: o.isPinned, Log: o.Log,
+	members, err := cluster.New(cluster.Config{
+		Hosts: hosts, Log: log,
 		Connect: func(host string) (driver.Connector, error) {
 			member := config.Clone()
 			member.Addr = host
 			return mysql.NewConnector(member)
 		},
-		Settings: func(version string) []string {
-			name, value := statementBound(version, o.timeout)
-			return []string{"SET SESSION " + name + " = " + value}
-		},
 	})
+	return members, members, err
 }
 
 // setTLS configures TLS. The files are read once, when the database is opened.
@@ -128,45 +117,29 @@ func setTLS(config *mysql.Config, u URL) error {
 	return nil
 }
 
-// addStatementTimeout sets the statement timeout. It queries the server's version,
-// because MySQL and MariaDB have different names for the variable.
-func addStatementTimeout(ctx context.Context, config *mysql.Config, timeout time.Duration) error {
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer func() { _ = db.Close() }()
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return err
-	}
-	name, value := statementBound(version, timeout)
-	config.Params[name] = value
-	return nil
+// session is a connector that sets the isolation level and the statement timeout of each new
+// connection.
+type session struct {
+	driver.Connector
+
+	timeout time.Duration // 0 means none
 }
 
-// statementBound returns the variable that bounds statements on a server of this version,
-// and its value.
-func statementBound(version string, timeout time.Duration) (name, value string) {
-	if strings.Contains(strings.ToLower(version), "mariadb") {
-		return "max_statement_time", fmt.Sprint(int(timeout.Seconds()))
-	}
-	return "max_execution_time", fmt.Sprint(timeout.Milliseconds())
-}
-
-// readCommitted sets the isolation level of each new connection. It uses a statement,
-// because the name of the variable differs in the MySQL family.
-type readCommitted struct{ driver.Connector }
-
-func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+// Connect opens a connection. The variables have different names in the MySQL family: MariaDB
+// alone runs the text of the first comment, and ignores that of the second.
+func (s session) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := s.Connector.Connect(ctx)
 	if err != nil {
 		return nil, exported(err)
 	}
-	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
-		_ = conn.Close()
-		return nil, err
+	for _, statement := range []string{
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+		fmt.Sprintf("SET SESSION /*M! max_statement_time = %d */ /*!80000 max_execution_time = %d */", int(s.timeout.Seconds()), s.timeout.Milliseconds()),
+	} {
+		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
 	}
 	return conn, nil
 }
@@ -293,7 +266,9 @@ func (mysqlDialect) retryCause(err error) string {
 		case 1040, 1053, 1290, 1836, 3159, // too many connections, shutting down, read-only
 			1317, 1927, // the statement or the connection was killed
 			1969, 3024, // the statement exceeded statementTimeout, or the clock was set
-			1047, 3032, 3100, 3796, 3797, 3798, 3799: // see isFailover
+			1047,                         // a Galera node that is not ready
+			3032,                         // offline
+			3100, 3796, 3797, 3798, 3799: // group replication refused the transaction, or its wait for earlier ones failed
 			return "server"
 		}
 		return ""
@@ -302,25 +277,6 @@ func (mysqlDialect) retryCause(err error) string {
 		return "connection"
 	}
 	return ""
-}
-
-// isFailover recognizes the errors of a member that is not the primary of its cluster any
-// more, or not yet. None of them says what became of a transaction that was being
-// committed: a group may have received it before its member left.
-func (mysqlDialect) isFailover(err error) bool {
-	var e *mysql.MySQLError
-	if !errors.As(err, &e) {
-		return isConnectionError(err)
-	}
-	switch e.Number {
-	case 1290, 1836, // read-only
-		1047,       // a Galera node that is not ready
-		3032,       // offline
-		3100, 3101, // group replication refused or rolled back the transaction
-		3796, 3797, 3798, 3799: // the wait for earlier transactions of the group failed
-		return true
-	}
-	return false
 }
 
 // isFull recognizes errors by their number. Errors that only repeat the operating

@@ -181,9 +181,6 @@ func (sqliteDialect) isNoTable(err error) bool {
 	return errors.As(err, &e) && strings.Contains(e.Error(), "no such table")
 }
 
-// isFailover returns false: there is no other database.
-func (sqliteDialect) isFailover(error) bool { return false }
-
 func (sqliteDialect) retryCause(err error) string {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

@@ -108,9 +108,8 @@ func ObserveServers(l Layer) { observer = l }
 // options holds the options for opening a database.
 type options struct {
 	Options
-	timeout  time.Duration // statement timeout of a database server; 0 means none
-	isPinned bool          // see cluster.Config
-	pragmas  []string      // for SQLite, as name(value)
+	timeout time.Duration // statement timeout of a database server; 0 means none
+	pragmas []string      // for SQLite, as name(value)
 }
 
 func open(ctx context.Context, url URL, o options) (*Store, error) {
@@ -119,7 +118,7 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	if url.Path != "" {
 		s, err = openSQLite(ctx, url, o)
 	} else {
-		s, err = openMySQL(ctx, url, o)
+		s, err = openMySQL(url, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
@@ -134,7 +133,7 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 // firstPing checks that the database is reachable. It waits for a cluster that chooses a
 // primary at that moment.
 func (s *Store) firstPing(ctx context.Context) error {
-	for deadline := time.Now().Add(electionTime); ; {
+	for deadline := time.Now().Add(electionTime); ; time.Sleep(100 * time.Millisecond) {
 		err := s.Ping(ctx)
 		if !errors.Is(err, ErrNoPrimary) || ctx.Err() != nil || time.Now().After(deadline) {
 			return err

@@ -176,19 +176,10 @@ func (s *Store) awaitsPrimary(a Attempt) bool { return s.cluster != nil && a.Unk
 // retryCause returns the reason to retry a transaction that failed; empty if it must not be
 // retried.
 func (s *Store) retryCause(err error) string {
-	s.doubtPrimary(err)
 	if errors.Is(err, errShared) {
 		return "shared"
 	}
 	return s.dialect.retryCause(err)
-}
-
-// doubtPrimary has the members of a cluster probed at once after an error that a failover
-// causes.
-func (s *Store) doubtPrimary(err error) {
-	if s.cluster != nil && s.dialect.isFailover(err) {
-		s.cluster.Doubt()
-	}
 }
 
 // WriteAtOnce executes a statement that is a transaction of its own, and returns how many
@@ -313,7 +304,6 @@ func (s *Store) Classify(err error) error {
 		s.full.Inc()
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFull, err)
 	case s.dialect.retryCause(err) != "":
-		s.doubtPrimary(err)
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

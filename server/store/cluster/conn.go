@@ -12,27 +12,25 @@ type connection interface {
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
 	driver.ExecerContext
+	driver.NamedValueChecker
 	driver.QueryerContext
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
 }
 
-// conn is a connection to the primary. The pool discards it when the member is no longer
-// the primary.
+// conn is a connection to the primary. At the end of its term, its socket is closed.
 type conn struct {
 	connection
 
-	primary *primary
-	socket  net.Conn
+	term *term
+	keep func() bool // keeps the socket open
 }
 
-// IsValid reports whether the pool may keep the connection.
-func (c *conn) IsValid() bool { return !c.primary.ended.Load() && c.connection.IsValid() }
-
-// ResetSession is called before the pool uses the connection again.
+// ResetSession is called before the pool uses the connection again. It fails after the end of
+// the term, so that the pool discards the connection.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if c.primary.ended.Load() {
+	if c.term.ctx.Err() != nil {
 		return driver.ErrBadConn
 	}
 	return c.connection.ResetSession(ctx)
@@ -40,16 +38,8 @@ func (c *conn) ResetSession(ctx context.Context) error {
 
 // Close closes the connection.
 func (c *conn) Close() error {
-	c.primary.forget(c.socket)
+	c.keep()
 	return c.connection.Close()
-}
-
-// CheckNamedValue lets the driver convert an argument.
-func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
-	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
-		return checker.CheckNamedValue(v)
-	}
-	return driver.ErrSkip
 }
 
 // dialedKey is the context key of the *net.Conn in which Dial stores its connection.
@@ -59,7 +49,7 @@ type dialedKey struct{}
 type DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // Dial returns a function that dials with another one, and lets a Connector close the
-// connection while a statement runs on it.
+// connection while a statement runs on it: a member that is unreachable would never answer.
 func Dial(dial DialFunc) DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		socket, err := dial(ctx, network, addr)

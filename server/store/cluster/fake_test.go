@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -17,12 +18,12 @@ import (
 type fake struct {
 	mu        sync.Mutex
 	variables map[string]string
-	members   [][]string // of its replication group
+	isOnline  bool // in the majority of its replication group
 	status    map[string]string
 	fails     error // the error of everything
 	isSilent  bool
-	connects  int
 	executed  []string
+	last      *fakeConn
 }
 
 // set changes what a member says.
@@ -36,33 +37,17 @@ func standalone(readOnly string) *fake {
 	return &fake{variables: map[string]string{"version": "11.8.1-MariaDB", "read_only": readOnly}}
 }
 
-// inGroup returns a member of a replication group, with the states, roles and perhaps ids
-// that it sees: first its own.
-func inGroup(states ...string) *fake {
-	f := &fake{variables: map[string]string{
-		"version": "9.7.0", "read_only": "OFF", "super_read_only": "OFF", "group_replication_group_name": "g",
-		"group_replication_consistency": "EVENTUAL",
+// inGroup returns a primary of a replication group.
+func inGroup(isOnline bool) *fake {
+	return &fake{isOnline: isOnline, variables: map[string]string{
+		"version": "9.7.0", "read_only": "OFF", "group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL",
 	}}
-	f.sees(states...)
-	return f
-}
-
-func (f *fake) sees(states ...string) {
-	f.members = nil
-	for i, s := range states {
-		fields := append(strings.Split(s, " "), "", "")
-		own := "0"
-		if i == 0 {
-			own = "1"
-		}
-		f.members = append(f.members, []string{fields[0], fields[1], own, fields[2]})
-	}
 }
 
 func galeraNode(state string) *fake {
 	return &fake{
 		variables: map[string]string{"version": "10.11.1-MariaDB", "read_only": "OFF", "wsrep_on": "ON"},
-		status:    map[string]string{"wsrep_ready": "ON", "wsrep_cluster_status": "Primary", "wsrep_local_state_comment": state},
+		status:    map[string]string{"wsrep_ready": "ON", "wsrep_local_state_comment": state},
 	}
 }
 
@@ -81,8 +66,13 @@ func (f *fake) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := f.wait(ctx); err != nil {
 		return nil, err
 	}
-	f.set(func(f *fake) { f.connects++ })
-	return &fakeConn{fake: f}, nil
+	client, server := net.Pipe()
+	if _, err := cluster.Dial(func(context.Context, string, string) (net.Conn, error) { return client, nil })(ctx, "", ""); err != nil {
+		return nil, err
+	}
+	conn := &fakeConn{fake: f, client: client, server: server}
+	f.set(func(f *fake) { f.last = conn })
+	return conn, nil
 }
 
 func (f *fake) Driver() driver.Driver { return nil }
@@ -92,6 +82,8 @@ type fakeConn struct {
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
 	*fake
+
+	client, server net.Conn
 }
 
 func (c *fakeConn) QueryContext(ctx context.Context, text string, _ []driver.NamedValue) (driver.Rows, error) {
@@ -106,7 +98,7 @@ func (c *fakeConn) QueryContext(ctx context.Context, text string, _ []driver.Nam
 	case strings.Contains(text, "GLOBAL STATUS"):
 		return rowsOf(c.status), nil
 	}
-	return &fakeRows{columns: 4, rows: c.members}, nil
+	return rowsOf(map[string]string{"is online": map[bool]string{true: "1", false: "0"}[c.isOnline]}), nil
 }
 
 func (c *fakeConn) ExecContext(_ context.Context, text string, _ []driver.NamedValue) (driver.Result, error) {
@@ -114,26 +106,24 @@ func (c *fakeConn) ExecContext(_ context.Context, text string, _ []driver.NamedV
 	return driver.ResultNoRows, nil
 }
 
-func (*fakeConn) Ping(context.Context) error         { return nil }
-func (*fakeConn) ResetSession(context.Context) error { return nil }
-func (*fakeConn) IsValid() bool                      { return true }
-func (*fakeConn) Close() error                       { return nil }
+func (*fakeConn) CheckNamedValue(*driver.NamedValue) error { return nil }
+func (*fakeConn) Ping(context.Context) error               { return nil }
+func (*fakeConn) ResetSession(context.Context) error       { return nil }
+func (*fakeConn) IsValid() bool                            { return true }
+func (c *fakeConn) Close() error                           { return errors.Join(c.client.Close(), c.server.Close()) }
 
-type fakeRows struct {
-	columns int
-	rows    [][]string
-}
+type fakeRows struct{ rows [][]string }
 
 func rowsOf(values map[string]string) *fakeRows {
-	r := &fakeRows{columns: 2}
+	r := &fakeRows{}
 	for name, value := range values {
 		r.rows = append(r.rows, []string{name, value})
 	}
 	return r
 }
 
-func (r *fakeRows) Columns() []string { return make([]string, r.columns) }
-func (*fakeRows) Close() error        { return nil }
+func (*fakeRows) Columns() []string { return make([]string, 2) }
+func (*fakeRows) Close() error      { return nil }
 
 func (r *fakeRows) Next(values []driver.Value) error {
 	if len(r.rows) == 0 {
@@ -149,16 +139,13 @@ func (r *fakeRows) Next(values []driver.Value) error {
 var errRefused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 
 // connect returns the Connector of members, which are named a:1, b:1 and so on.
-func connect(t *testing.T, change func(*cluster.Config), members ...*fake) *cluster.Connector {
+func connect(t *testing.T, members ...*fake) *cluster.Connector {
 	t.Helper()
 	config := cluster.Config{}
 	for i := range members {
 		config.Hosts = append(config.Hosts, string(rune('a'+i))+":1")
 	}
 	config.Connect = func(host string) (driver.Connector, error) { return members[host[0]-'a'], nil }
-	if change != nil {
-		change(&config)
-	}
 	c, err := cluster.New(config)
 	if err != nil {
 		t.Fatal(err)

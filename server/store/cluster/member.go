@@ -6,166 +6,172 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/go-sql-driver/mysql"
+	"time"
 )
-
-// kind is how a database server replicates.
-type kind int
 
 const (
-	// replication is the asynchronous or semi-synchronous replication of MySQL and
-	// MariaDB, in which an operator or a tool promotes a replica.
-	replication kind = iota
-	// group is MySQL group replication.
-	group
-	galera
+	probeInterval = time.Second
+	// probeTimeout is how long a member may take to answer. A shorter time would take a
+	// primary under load for dead.
+	probeTimeout = 4 * time.Second
 )
 
-// report is what a member says about itself.
-type report struct {
-	kind        kind
-	version     string
-	consistency string // group_replication_consistency of new sessions
-	problem     string // why the member cannot be the primary; empty if it can
+// member is a server of the cluster.
+type member struct {
+	host      string
+	connector driver.Connector
 
-	id          string   // of the member in its replication group
-	unreachable []string // the ids of the members that the majority of the group does not reach
+	state // that the last probe found; Connector.mu guards it
 }
 
-const (
-	variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'read_only', 'super_read_only'," +
-		" 'group_replication_group_name', 'group_replication_consistency', 'wsrep_on')"
-	groupMembers = "SELECT MEMBER_STATE, MEMBER_ROLE, MEMBER_ID = @@GLOBAL.server_uuid, MEMBER_ID FROM performance_schema.replication_group_members"
-	galeraStatus = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state_comment')"
+// state is what a member says about itself.
+type state struct {
+	problem   error    // why the member cannot be written to; nil if it can
+	isInGroup bool     // of MySQL group replication
+	session   []string // the statements with which a session begins
+}
+
+var (
+	errNotAsked = errors.New("was not asked yet")
+	errSilent   = errors.New("does not answer")
+	errReadOnly = errors.New("is read-only")
+	errOutside  = errors.New("is not online in the majority of its group")
 )
 
-// inspect asks a member whether it is the writable primary.
-func inspect(ctx context.Context, conn driver.Conn) (report, error) {
-	values, err := pairs(ctx, conn, variables)
-	if err != nil {
-		return report{}, err
+// watch probes the member until ctx ends.
+func (m *member) watch(ctx context.Context, learn func(*member, state)) {
+	var conn connection // of the last probe; nil if it failed
+	defer func() {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}()
+	for {
+		var s state
+		if conn, s = m.probe(ctx, conn); ctx.Err() != nil {
+			return
+		}
+		learn(m, s)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(probeInterval):
+		}
 	}
-	r := report{version: values["version"], consistency: values["group_replication_consistency"]}
-	switch {
-	case values["group_replication_group_name"] != "":
-		r.kind = group
-		err = r.inspectGroup(ctx, conn)
-	case values["wsrep_on"] == "ON":
-		r.kind = galera
-		r.problem, err = galeraProblem(ctx, conn)
-	}
-	if err != nil {
-		return report{}, err
-	}
-	// MariaDB has further values of read_only, such as NO_LOCK.
-	if r.problem == "" && (!isOff(values["read_only"]) || !isOff(values["super_read_only"])) {
-		r.problem = "is read-only"
-	}
-	return r, nil
 }
 
-func isOff(value string) bool { return value == "" || value == "OFF" }
-
-// inspectGroup reports why a member of a replication group is not its primary. Only a
-// member that reaches the majority of its group is: a partitioned primary believes to be
-// one until its group expels it.
-func (r *report) inspectGroup(ctx context.Context, conn driver.Conn) error {
-	rows, err := query(ctx, conn, groupMembers)
-	var refused *mysql.MySQLError
-	if errors.As(err, &refused) && refused.Number == 1142 {
-		r.problem = "needs GRANT SELECT ON performance_schema.replication_group_members for this account"
-		return nil
+// probe asks the member for its state, over the connection of the last probe or a new one.
+// It returns the connection.
+func (m *member) probe(ctx context.Context, conn connection) (connection, state) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if conn != nil {
+		s, err := inspect(ctx, conn)
+		if err == nil {
+			return conn, s
+		}
+		_ = conn.Close() // the member may have restarted
+	}
+	conn, s, err := m.connect(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = errSilent
 	}
 	if err != nil {
-		return err
+		return nil, state{problem: err}
 	}
-	state, role := "OFFLINE", ""
-	for _, row := range rows {
-		if row[0] == "UNREACHABLE" {
-			r.unreachable = append(r.unreachable, row[3])
-		}
-		if row[2] == "1" {
-			state, role, r.id = row[0], row[1], row[3]
-		}
+	return conn, s
+}
+
+// connect opens a connection, and asks for the state of the member.
+func (m *member) connect(ctx context.Context) (connection, state, error) {
+	opened, err := m.connector.Connect(ctx)
+	if err != nil {
+		return nil, state{}, err
 	}
-	hasMajority := 2*len(r.unreachable) < len(rows)
-	if !hasMajority {
-		r.unreachable = nil // the others may well reach each other
+	conn, ok := opened.(connection)
+	if !ok {
+		_ = opened.Close()
+		return nil, state{}, fmt.Errorf("a %T does not have the methods of a store's connection", opened)
 	}
+	s, err := inspect(ctx, conn)
+	if err != nil {
+		_ = conn.Close()
+		return nil, state{}, err
+	}
+	return conn, s, nil
+}
+
+// inspect asks a member for its state. A secondary of a group is read-only. A former member
+// of a group need not be, so a member must also be online; and a primary that its group does
+// not reach only learns later that it is none.
+//
+// A new primary may still have to apply transactions that the former one acknowledged. A
+// session that does not wait for them would read, and change, outdated rows; and it would not
+// find a change whose COMMIT had an unknown outcome.
+func inspect(ctx context.Context, conn connection) (s state, err error) {
+	variables, err := query(ctx, conn, `SHOW GLOBAL VARIABLES WHERE Variable_name IN
+		('read_only', 'group_replication_group_name', 'group_replication_consistency', 'wsrep_on')`)
 	switch {
-	case state != "ONLINE":
-		r.problem = "has the state " + state + " in its group"
-	case !hasMajority:
-		r.problem = "does not reach the majority of its group"
-	case role != "PRIMARY":
-		r.problem = "is a secondary of its group"
+	case err != nil:
+	case variables["read_only"] != "OFF": // MariaDB has further values, such as NO_LOCK
+		s.problem = errReadOnly
+	case variables["group_replication_group_name"] != "":
+		s.isInGroup = true
+		if variables["group_replication_consistency"] == "EVENTUAL" { // all other levels include the wait
+			s.session = []string{"SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"}
+		}
+		s.problem, err = groupProblem(ctx, conn)
+	case variables["wsrep_on"] == "ON":
+		s.session = []string{"SET SESSION wsrep_sync_wait = 7"} // before reads, updates, deletes and inserts
+		s.problem, err = galeraProblem(ctx, conn)
 	}
-	return nil
+	return s, err
+}
+
+// groupProblem returns why a member of a replication group cannot be written to.
+func groupProblem(ctx context.Context, conn connection) (problem, err error) {
+	group, err := query(ctx, conn, `SELECT 'is online', CAST(SUM(MEMBER_ID = @@GLOBAL.server_uuid AND MEMBER_STATE = 'ONLINE')
+		AND 2 * SUM(MEMBER_STATE = 'UNREACHABLE') < COUNT(*) AS CHAR) FROM performance_schema.replication_group_members`)
+	if err == nil && group["is online"] != "1" {
+		problem = errOutside
+	}
+	return problem, err
 }
 
 // galeraProblem returns why a node of a Galera cluster cannot be written to.
-func galeraProblem(ctx context.Context, conn driver.Conn) (string, error) {
-	status, err := pairs(ctx, conn, galeraStatus)
-	switch {
-	case err != nil:
-		return "", err
-	case status["wsrep_cluster_status"] != "Primary":
-		return "is not in the primary component of its Galera cluster", nil
-	case status["wsrep_ready"] != "ON" || status["wsrep_local_state_comment"] != "Synced":
-		return "has the state " + status["wsrep_local_state_comment"] + " in its Galera cluster", nil
+func galeraProblem(ctx context.Context, conn connection) (problem, err error) {
+	status, err := query(ctx, conn, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')")
+	if state := status["wsrep_local_state_comment"]; err == nil && (state != "Synced" || status["wsrep_ready"] != "ON") {
+		problem = fmt.Errorf("is not ready in its Galera cluster (%s)", state)
 	}
-	return "", nil
+	return problem, err
 }
 
-// settings returns the statements that a session on a member begins with. A new primary
-// may still have to apply transactions that the former one acknowledged. A session that
-// does not wait for them would read, and change, outdated rows; and it would not find a
-// change whose COMMIT had an unknown outcome.
-func (r report) settings() []string {
-	switch {
-	case r.kind == group && r.consistency == "EVENTUAL": // all other levels include this wait
-		return []string{"SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"}
-	case r.kind == galera:
-		return []string{"SET SESSION wsrep_sync_wait = 7"} // before reads, updates, deletes and inserts
+// begin begins a session on the member.
+func (s state) begin(ctx context.Context, conn connection) error {
+	for _, statement := range s.session {
+		if _, err := conn.ExecContext(ctx, statement, nil); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
 	}
 	return nil
 }
 
-// pairs runs a statement whose rows are names and values.
-func pairs(ctx context.Context, conn driver.Conn, text string) (map[string]string, error) {
-	rows, err := query(ctx, conn, text)
-	values := map[string]string{}
-	for _, row := range rows {
-		values[strings.ToLower(row[0])] = row[1]
-	}
-	return values, err
-}
-
-// query runs a statement and returns its rows as text.
-func query(ctx context.Context, conn driver.Conn, text string) ([][]string, error) {
-	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, text, nil)
+// query runs a statement whose rows are names and values.
+func query(ctx context.Context, conn connection, text string) (map[string]string, error) {
+	rows, err := conn.QueryContext(ctx, text, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	var all [][]string
+	values := map[string]string{}
 	for {
-		values := make([]driver.Value, len(rows.Columns()))
-		if err := rows.Next(values); errors.Is(err, io.EOF) {
-			return all, nil
+		row := make([]driver.Value, 2)
+		if err := rows.Next(row); errors.Is(err, io.EOF) {
+			return values, nil
 		} else if err != nil {
 			return nil, err
 		}
-		row := make([]string, len(values))
-		for i, v := range values {
-			if b, ok := v.([]byte); ok {
-				row[i] = string(b)
-			} else {
-				row[i] = fmt.Sprint(v)
-			}
-		}
-		all = append(all, row)
+		values[fmt.Sprintf("%s", row[0])] = fmt.Sprintf("%s", row[1])
 	}
 }
