@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"time"
 
 	"google.golang.org/grpc"
@@ -53,6 +54,17 @@ type contentService struct {
 	platformv1.UnsafeContentServiceServer
 	*activityOperations
 	*contentOperations
+}
+
+// accessService implements AccessService.
+type accessService struct {
+	platformv1.UnsafeAccessServiceServer
+	*access.Service
+	oauth *oauth.Service
+}
+
+func (s accessService) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
+	return s.oauth.DeleteClient(ctx, req)
 }
 
 // The operations about the directory and about sign-in make up UsersService.
@@ -116,7 +128,7 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterAudienceServiceServer(r, s.Audience)
 	platformv1.RegisterStreamServiceServer(r, s.Livestream)
 	platformv1.RegisterContentServiceServer(r, contentService{activityOperations: s.Activity, contentOperations: s.Content})
-	platformv1.RegisterAccessServiceServer(r, s.Access)
+	platformv1.RegisterAccessServiceServer(r, accessService{Service: s.Access, oauth: s.oauth})
 	platformv1.RegisterAuthorizationServiceServer(r, s.oauth)
 	platformv1.RegisterImportServiceServer(r, s.importer)
 }

@@ -26,10 +26,8 @@ import (
 // to be unlimited.
 const maxLifetime = 100 * 365 * 24 * time.Hour
 
-// Service serves AccessService.
+// Service serves AccessService, except for the deletion of clients.
 type Service struct {
-	platformv1.UnsafeAccessServiceServer
-
 	// Store is the database.
 	Store *store.Store
 	// Lifetimes are the lifetimes of tokens that are issued without one.

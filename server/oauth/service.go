@@ -53,8 +53,8 @@ const (
 	redeemed = "redeemed"
 )
 
-// Service implements AuthorizationService, the operations on grants of UsersService, and
-// what the HTTP endpoints of OAuth do. Errors that a client caused are *oidc.Error.
+// Service implements AuthorizationService, the operations on grants of UsersService, the
+// deletion of clients of AccessService, and what the HTTP endpoints of OAuth do. Errors that a client caused are *oidc.Error.
 type Service struct {
 	platformv1.UnsafeAuthorizationServiceServer
 

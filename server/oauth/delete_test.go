@@ -1,4 +1,4 @@
-package access_test
+package oauth_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package access
+package oauth
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 	if err != nil {
 		return nil, err
 	}
-	err = feed.WriteEnding(ctx, s.Store, isOwn(ctx, id), func(ctx context.Context, tx feed.Tx) error {
+	err = feed.WriteEnding(ctx, s.Store, authn.FromContext(ctx).ClientID == id, func(ctx context.Context, tx feed.Tx) error {
 		if _, err := tx.Application.Delete().Where(application.ID(id)).Exec(ctx); err != nil {
 			return err
 		}
