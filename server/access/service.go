@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/idempotency"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -43,7 +44,7 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 			return nil, apierr.Invalid(apierr.Violation{Field: "newSecret", Description: "must not be set for a public client"})
 		}
 		var err error
-		if secret, err = authn.NewSecret(authn.ClientSecret); err != nil {
+		if secret, err = secrets.New(authn.ClientSecret); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +75,7 @@ func isOwn(ctx context.Context, clientID string) bool {
 // it makes a new secret for the client and returns it.
 func CreateClient(ctx context.Context, s *store.Store, client *platformv1.ClientRecord, withSecret bool) (secret string, err error) {
 	if withSecret {
-		if secret, err = authn.NewSecret(authn.ClientSecret); err != nil {
+		if secret, err = secrets.New(authn.ClientSecret); err != nil {
 			return "", err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -13,12 +14,12 @@ import (
 const TicketKey = "moderato-ticket"
 
 // NewTicket returns the text of a new ticket, which has the form of a token.
-func NewTicket() (string, error) { return NewSecret(Ticket) }
+func NewTicket() (string, error) { return secrets.New(Ticket) }
 
 // IsTicket reports whether a text has the form of a ticket, so that a damaged one is
 // refused without a look-up.
 func IsTicket(text string) bool {
-	return strings.HasPrefix(text, Ticket) && IsWhole(text)
+	return strings.HasPrefix(text, Ticket) && secrets.IsWhole(text)
 }
 
 // CallerOf returns the caller that a token identifies, for whoever proved in another way to

@@ -3,11 +3,9 @@
 package authn
 
 import (
-	"crypto/rand"
 	"errors"
-	"hash/crc32"
-	"math/big"
-	"strings"
+
+	"github.com/moderato-live/moderato/server/secrets"
 )
 
 // Kind is a kind of token.
@@ -42,76 +40,20 @@ const (
 	Ticket       = "mdt_"
 )
 
-const (
-	prefixLength   = 4
-	secretLength   = 30 // base62: 178 bits
-	checksumLength = 6
-	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-)
-
 var errDamaged = errors.New("not an access token")
 
 // NewText returns the text of a new access token of a kind.
-func NewText(kind Kind) (string, error) { return NewSecret(prefixes[kind]) }
-
-// NewSecret returns a new secret: a prefix, random characters, and a checksum. The
-// checksum lets the server refuse a damaged token without a look-up, and lets a secret
-// scanner recognise a token.
-func NewSecret(prefix string) (string, error) {
-	var secret strings.Builder
-	for range secretLength {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(base62))))
-		if err != nil {
-			return "", err
-		}
-		secret.WriteByte(base62[n.Int64()])
-	}
-	body := prefix + secret.String()
-	sum := checksum(body)
-	return body + string(sum[:]), nil
-}
+func NewText(kind Kind) (string, error) { return secrets.New(prefixes[kind]) }
 
 // checkToken returns an error if a text does not have the form of a token. It runs on
 // every call.
 func checkToken(text string) error {
-	if len(text) < prefixLength || !isPrefix(text[:prefixLength]) || !IsWhole(text) {
+	if len(text) < secrets.PrefixLength || !isPrefix(text[:secrets.PrefixLength]) || !secrets.IsWhole(text) {
 		return errDamaged
 	}
 	return nil
 }
 
-// IsWhole reports whether a text has the form of a token or another secret, and its
-// checksum.
-func IsWhole(text string) bool {
-	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 {
-		return false
-	}
-	for i := prefixLength; i < len(text); i++ {
-		if !isBase62(text[i]) {
-			return false
-		}
-	}
-	body := text[:len(text)-checksumLength]
-	sum := checksum(body)
-	return string(sum[:]) == text[len(body):]
-}
-
 func isPrefix(text string) bool {
 	return text == prefixes[User] || text == prefixes[App] || text == prefixes[Service]
-}
-
-func isBase62(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-}
-
-// checksum returns the CRC-32 of a token's body in base62, as in the tokens of other
-// platforms.
-func checksum(body string) [checksumLength]byte {
-	sum := crc32.ChecksumIEEE([]byte(body))
-	var out [checksumLength]byte
-	for i := range out {
-		out[len(out)-1-i] = base62[sum%62]
-		sum /= 62
-	}
-	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -45,7 +46,7 @@ func (s *Service) BeginDevice(ctx context.Context, c *Client, scopes []string) (
 	if err != nil {
 		return Device{}, err
 	}
-	code, err := authn.NewSecret(authn.DeviceCode)
+	code, err := secrets.New(authn.DeviceCode)
 	if err != nil {
 		return Device{}, err
 	}
@@ -96,7 +97,7 @@ func ReadUserCode(typed string) string {
 
 // RedeemDevice exchanges a device code for tokens once the user has approved.
 func (s *Service) RedeemDevice(ctx context.Context, c *Client, code string) (*Tokens, error) {
-	if !strings.HasPrefix(code, authn.DeviceCode) || !authn.IsWhole(code) {
+	if !strings.HasPrefix(code, authn.DeviceCode) || !secrets.IsWhole(code) {
 		return nil, errGrant("the device code is not valid")
 	}
 	d, err := newDraft(uid.New())

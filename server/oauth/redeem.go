@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -35,7 +36,7 @@ func newDraft(family uid.ID) (d draft, err error) {
 	if d.access, err = authn.NewText(authn.User); err != nil {
 		return d, err
 	}
-	d.refresh, err = authn.NewSecret(authn.RefreshToken)
+	d.refresh, err = secrets.New(authn.RefreshToken)
 	return d, err
 }
 

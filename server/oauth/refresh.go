@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -21,7 +22,7 @@ import (
 // refreshGrace after its first use. A later use ends the whole family, because somebody
 // else may have the token. scopes narrow the access token; empty means all.
 func (s *Service) Refresh(ctx context.Context, c *Client, text string, scopes []string) (*Tokens, error) {
-	if !strings.HasPrefix(text, authn.RefreshToken) || !authn.IsWhole(text) {
+	if !strings.HasPrefix(text, authn.RefreshToken) || !secrets.IsWhole(text) {
 		return nil, errGrant("the refresh token is not valid")
 	}
 	d, err := newDraft(uid.ID{})

@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -34,7 +35,7 @@ func (s *Service) IssueApp(ctx context.Context, c *Client, scopes []string) (*To
 // Revoke revokes a token of a client. A refresh token ends with all tokens of its family. A
 // token that is not valid is revoked already.
 func (s *Service) Revoke(ctx context.Context, c *Client, text string) error {
-	if !authn.IsWhole(text) {
+	if !secrets.IsWhole(text) {
 		return nil
 	}
 	foreign := oidc.ErrUnauthorizedClient().WithDescription("the token was issued to another client")
@@ -102,7 +103,7 @@ func (s *Service) Introspect(ctx context.Context, c *Client, text string) (Intro
 
 // introspectRefresh is Introspect for a refresh token: it returns what a refresh would give.
 func (s *Service) introspectRefresh(ctx context.Context, c *Client, text string) (Introspection, error) {
-	if !authn.IsWhole(text) {
+	if !secrets.IsWhole(text) {
 		return Introspection{}, nil
 	}
 	row, err := s.Store.Read.RefreshToken.Get(ctx, digest.Of(text))

@@ -5,7 +5,7 @@ package requestid
 import (
 	"context"
 
-	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/secrets"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -26,7 +26,7 @@ type ContextKey struct{}
 // 0-9 _ . -, or else a new id. A token or another secret is not valid, because the id is
 // logged and stored.
 func Accept(proposed []string) string {
-	if len(proposed) == 1 && isFit(proposed[0]) && !authn.IsWhole(proposed[0]) {
+	if len(proposed) == 1 && isFit(proposed[0]) && !secrets.IsWhole(proposed[0]) {
 		return proposed[0]
 	}
 	return uid.New().String()

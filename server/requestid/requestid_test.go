@@ -6,6 +6,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/secrets"
 )
 
 func TestAcceptKeepsValidID(t *testing.T) {
@@ -27,7 +28,7 @@ func TestAcceptReplacesInvalidID(t *testing.T) {
 		{"a", "b"}, {"a", "a"}, {"a", ""},
 	}
 	for _, prefix := range []string{"mdu_", authn.RefreshToken} {
-		secret, err := authn.NewSecret(prefix)
+		secret, err := secrets.New(prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
