@@ -23,7 +23,6 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
-	"github.com/moderato-live/moderato/server/watch"
 )
 
 // logged lists the event types that a log shows by default: what moderators and owners
@@ -45,7 +44,7 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 		channelID:   f.UUID("channelId", req.GetChannelId()),
 		userID:      f.OptionalUUID("userId", req.GetUserId()),
 		moderatorID: f.OptionalUUID("moderatorId", req.GetModeratorId()),
-		types:       watch.ParseTypes(f, req.GetType()),
+		types:       f.KeptEventTypes(req.GetType()),
 		limit:       f.Limit("limit", req.Limit),
 		before:      math.MaxInt64,
 	}

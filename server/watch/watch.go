@@ -5,8 +5,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -47,43 +45,12 @@ type Service struct {
 	streams streams
 }
 
-// ParseTypes checks a list of types of events that are kept, and returns it sorted and
-// without duplicates. It adds violations to f.
-func ParseTypes(f *validate.Fields, names []string) []string {
-	if !f.AtMost("type", len(names)) {
-		return nil
-	}
-	for i, name := range names {
-		if eventtype.Type(name).IsLive() {
-			f.Add(fmt.Sprintf("type[%d]", i), "must be a type of which events are kept; those of "+name+" are live")
-		}
-	}
-	return parseNames(f, names)
-}
-
-// ParseAnyTypes is ParseTypes that accepts live types as well.
-func ParseAnyTypes(f *validate.Fields, names []string) []string {
-	if !f.AtMost("type", len(names)) {
-		return nil
-	}
-	return parseNames(f, names)
-}
-
-func parseNames(f *validate.Fields, names []string) []string {
-	for i, name := range names {
-		if !eventtype.IsType(name) {
-			f.Add(fmt.Sprintf("type[%d]", i), "must be an event type, such as channel.ban or stream.online")
-		}
-	}
-	return slices.Compact(slices.Sorted(slices.Values(names)))
-}
-
 // parse returns what a request wishes to hear, and the position after which; nil is the
 // present.
 func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (wish *hearing.Wish, after *int64, err error) {
 	f := validate.Of(req)
 	channelID := f.OptionalUUID("channelId", req.GetChannelId())
-	names := ParseAnyTypes(f, req.GetType())
+	names := f.EventTypes(req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, nil, err
 	}

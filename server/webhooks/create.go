@@ -21,7 +21,6 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
-	"github.com/moderato-live/moderato/server/watch"
 )
 
 // CreateWebhook creates a webhook that receives the events from now on.
@@ -29,7 +28,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	f := validate.Of(req)
 	about := channelOf(ctx, f, req.GetChannelId())
 	address := s.receiver(f, req.GetUrl())
-	names := watch.ParseAnyTypes(f, req.GetType())
+	names := f.EventTypes(req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
