@@ -4,8 +4,7 @@ package logging
 import (
 	"context"
 	"log/slog"
-
-	"github.com/moderato-live/moderato/server/apierr"
+	"strings"
 )
 
 const (
@@ -55,11 +54,19 @@ func bound(a slog.Attr) slog.Attr {
 	}
 	switch value := a.Value.Resolve(); value.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(apierr.Truncate(value.String(), limit))
+		a.Value = slog.StringValue(truncate(value.String(), limit))
 	case slog.KindAny:
 		if err, ok := value.Any().(error); ok {
-			a.Value = slog.StringValue(apierr.Truncate(err.Error(), limit))
+			a.Value = slog.StringValue(truncate(err.Error(), limit))
 		}
 	}
 	return a
+}
+
+// truncate returns text, or its first bytes and an ellipsis if it is longer than limit bytes.
+func truncate(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
