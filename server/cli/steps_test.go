@@ -25,7 +25,7 @@ import (
 
 // The transactions whose steps are tested, by the function that begins them.
 const (
-	ofChange    = "server/change.apply"
+	ofChange    = "server/change."
 	ofSequencer = "server/outbox.(*Sequencer)"
 	ofWorker    = "server/webhooks.(*worker)"
 )
