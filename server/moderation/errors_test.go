@@ -167,7 +167,7 @@ func TestOperationsRejectTokenKindsAndMissingScopes(t *testing.T) {
 			wrongKind := refusal{reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "user"}}
 			cases = append(cases,
 				refusalCase{op.o.name + "/an app token", op.o, sc.app, op.args, wrongKind},
-				refusalCase{op.o.name + "/a backend alone", op.o, sc.service, op.args, wrongKind})
+				refusalCase{op.o.name + "/a backend alone", op.o, sc.service, op.args, backendAlone})
 		}
 		channelsOf := func(user string) callArgs { return callArgs{"userId": user} }
 		notGranted := refusal{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}

@@ -83,7 +83,7 @@ func TestCheckOrderKindScopeArguments(t *testing.T) {
 				add("wrong kind without scope", app, op.args, wrongKind)
 				add("wrong kind, no scope and bad arguments", app, bad, wrongKind)
 				add("wrong kind and bad arguments", sc.app, bad, wrongKind)
-				add("backend alone and bad arguments", sc.service, bad, wrongKind)
+				add("backend alone and bad arguments", sc.service, bad, backendAlone)
 				add("no scope and not the owner", unscoped, op.args, noScope)
 				add("no scope and unknown channel", unscoped, changedArgs(op.args, "channelId", nobodyID), noScope)
 			}

@@ -1,6 +1,7 @@
 package moderation_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,6 +112,13 @@ type refusal struct {
 	violations [][2]string       // field and description
 	metadata   map[string]string // requiredScope, acceptedTokens, muteExpiresAt
 	retryAfter time.Duration
+	text       string // for humans, where it is not that of the reason
+}
+
+// backendAlone is the refusal of a service token that acts for no user.
+var backendAlone = refusal{
+	reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "user"},
+	text: "This operation accepts a service token only on behalf of a user: send the user's id as acting-user.",
 }
 
 // message returns the text for humans, which names the first violation.
@@ -129,7 +137,7 @@ func (w refusal) message() string {
 			return text + fmt.Sprintf(" There are %d more violations.", more)
 		}
 	}
-	text := conditions[w.reason].message
+	text := cmp.Or(w.text, conditions[w.reason].message)
 	for name, value := range w.metadata {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
