@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,8 @@ type scene struct {
 	slots []fair.Slot // the held slots, in the order of acquisition
 	order []string    // the owners of the slots
 	work  any         // of the requests; nil if they have none that a holder can take
-	taken []string    // the owners of the requests whose work was taken
+	mu    sync.Mutex
+	taken []string // the owners of the requests whose work was taken
 }
 
 func inBubble(t *testing.T, slots int, test func(*scene)) {
@@ -35,6 +37,8 @@ func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait 
 	}
 	go func() {
 		slot, err := s.gate.AcquireOrJoin(as(ctx, owner, p, maxWait), work)
+		s.mu.Lock() // several requests are told at once that their work was taken
+		defer s.mu.Unlock()
 		switch {
 		case err != nil:
 		case slot.IsHeld():
