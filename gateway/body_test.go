@@ -32,6 +32,8 @@ func TestBodyRequiresJSONContentType(t *testing.T) {
 		{"JSON", []string{"application/json"}, true},
 		{"with a charset", []string{"application/json; charset=UTF-8"}, true},
 		{"with a charset in quotes", []string{`application/json;charset="utf-8"`}, true},
+		{"with the name that some libraries have for the charset", []string{"application/json;charset=utf8"}, true},
+		{"with that name in capitals", []string{`application/json; charset="UTF8"`}, true},
 		{"in capitals", []string{"Application/JSON"}, true},
 		{"form, curl's default", []string{"application/x-www-form-urlencoded"}, false},
 		{"a form with files", []string{"multipart/form-data; boundary=x"}, false},

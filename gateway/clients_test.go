@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -50,6 +51,21 @@ func TestMisspelledParameterIsRejected(t *testing.T) {
 			t.Errorf("%s: got the message %q, want %q", query, got, want)
 		}
 	}
+}
+
+// TestOtherSpellingsOfValuesAreAccepted writes values as some languages and libraries do.
+func TestOtherSpellingsOfValuesAreAccepted(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	channel := servertest.Owner.String()
+	mute := `{"durationSeconds":600.0,` + args("channelId", channel, "mutedUserId", servertest.Viewer.String())[1:]
+	r := s.Request(t, owner, "POST", mutePath, mute)
+	r.Header.Set("Content-Type", "application/json;charset=utf8")
+	wantOK(t, s.Do(t, r))
+	wantOK(t, s.REST(t, owner, "GET", "/v1/channels/banned-users?limit=20.0", ""))
+	since := time.Now().UTC().Add(-time.Hour).Format("2006-01-02t15:04:05z")
+	wantOK(t, s.REST(t, owner, "POST", "/v1/moderation/reverts", args("channelId", channel, "moderatorId", servertest.Moderator.String(), "since", since)))
 }
 
 // If the duration of a ban were ignored, the ban would be permanent.

@@ -216,5 +216,6 @@ func isJSON(contentType []string) bool {
 	}
 	mediaType, params, err := mime.ParseMediaType(contentType[0])
 	charset, named := params["charset"]
-	return err == nil && mediaType == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
+	isUTF8 := strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8") // as some libraries spell it
+	return err == nil && mediaType == "application/json" && (!named || isUTF8)
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
 // queryParser parses query strings. It accepts only JSON names, and `name[]`, `name`
@@ -113,18 +113,8 @@ func parseScalar(kind protoreflect.Kind, text string) (value protoreflect.Value,
 			return value, "must be valid UTF-8"
 		}
 		return protoreflect.ValueOfString(text), ""
-	case protoreflect.Int32Kind:
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || strconv.FormatInt(n, 10) != text { // an integer has one spelling, as in JSON
-			return value, "must be an integer"
-		}
-		return protoreflect.ValueOfInt32(int32(n)), ""
-	case protoreflect.Int64Kind:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != text {
-			return value, "must be an integer"
-		}
-		return protoreflect.ValueOfInt64(n), ""
+	case protoreflect.Int32Kind, protoreflect.Int64Kind:
+		return jsonapi.ParseInteger(text, kind)
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
 			return value, "must be true or false"

@@ -87,13 +87,25 @@ func parse(text []byte, t *valueType) (v protoreflect.Value, wrong string) {
 	}
 }
 
-// parseInteger converts a number to a value of an integer kind. A fraction or an
-// exponent is always wrong, because an integer has only one spelling here.
-func parseInteger(number []byte, kind protoreflect.Kind) (v protoreflect.Value, wrong string) {
-	if bytes.ContainsAny(number, ".eE") {
+// ParseInteger converts the text of a JSON number to a value of an integer kind. It returns
+// what is wrong with the text, or an empty string.
+func ParseInteger(text string, kind protoreflect.Kind) (v protoreflect.Value, wrong string) {
+	if !isNumber([]byte(text)) {
 		return v, descInteger
 	}
+	return parseInteger([]byte(text), kind)
+}
+
+// parseInteger converts a number to a value of an integer kind. Languages whose numbers are
+// all floating-point write 600 as 600.0 or 6e2.
+func parseInteger(number []byte, kind protoreflect.Kind) (v protoreflect.Value, wrong string) {
 	text := string(number)
+	if bytes.ContainsAny(number, ".eE") {
+		var ok bool
+		if text, ok = wholeNumber(text); !ok {
+			return v, descInteger
+		}
+	}
 	if text == "-0" {
 		text = "0" // JSON allows -0, ParseUint does not
 	}
@@ -122,6 +134,27 @@ func parseInteger(number []byte, kind protoreflect.Kind) (v protoreflect.Value, 
 	return v, ""
 }
 
+// wholeNumber returns a number without its fraction and exponent. ok is false if it is not
+// whole. A number that no integer kind can hold may become another such number.
+func wholeNumber(number string) (text string, ok bool) {
+	const tooLarge = 20 // zeros: 64 bits cannot hold any digit before them
+	at := strings.IndexAny(number+"e", "eE")
+	whole, fraction, _ := strings.Cut(number[:at], ".")
+	digits := strings.TrimRight(whole+fraction, "0")
+	if strings.Trim(digits, "-0") == "" {
+		return "0", true
+	}
+	zeros := int64(len(whole) - len(digits))
+	if at < len(number) {
+		exponent, _ := strconv.ParseInt(number[at+1:], 10, 32) // out of range: the largest or smallest int32
+		zeros += exponent
+	}
+	if zeros < 0 {
+		return "", false
+	}
+	return digits + strings.Repeat("0", int(min(zeros, tooLarge))), true
+}
+
 // mapKey converts the name of a member to the key of a map. A number has only one
 // spelling, so keys with different texts are different numbers.
 func mapKey(name string, kind protoreflect.Kind) (key protoreflect.MapKey, wrong string) {
@@ -134,7 +167,7 @@ func mapKey(name string, kind protoreflect.Kind) (key protoreflect.MapKey, wrong
 		}
 		return key, asKey(descBool)
 	}
-	if !isNumber([]byte(name)) || name == "-0" {
+	if !isNumber([]byte(name)) || name == "-0" || strings.ContainsAny(name, ".eE") {
 		return key, asKey(descInteger)
 	}
 	v, wrong := parseInteger([]byte(name), kind)

@@ -41,7 +41,7 @@ func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
 	month := r.digits(2)
 	r.mark('-')
 	day := r.digits(2)
-	r.mark('T')
+	r.letter('T')
 	hour := r.digits(2)
 	r.mark(':')
 	minute := r.digits(2)
@@ -86,6 +86,14 @@ func (r *timeReader) mark(c byte) {
 	r.rest = r.rest[1:]
 }
 
+// letter consumes a letter in either case, as RFC 3339 has it. upper is in upper case.
+func (r *timeReader) letter(upper byte) {
+	if r.next() == upper|0x20 {
+		upper |= 0x20
+	}
+	r.mark(upper)
+}
+
 // digits consumes a number of exactly n digits and returns it.
 func (r *timeReader) digits(n int) int {
 	if len(r.rest) < n {
@@ -118,8 +126,8 @@ func (r *timeReader) fraction() (nanos int32) {
 func (r *timeReader) offset() int {
 	sign := 1
 	switch r.next() {
-	case 'Z':
-		r.mark('Z')
+	case 'Z', 'z':
+		r.letter('Z')
 		return 0
 	case '-':
 		r.mark('-')

@@ -33,8 +33,12 @@ type library struct {
 // each.
 const maxOfKind = 2
 
-// init makes kin-openapi read pages as texts.
-func init() { openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder) }
+// init makes kin-openapi read pages as texts, and accept timestamps with letters in lower case,
+// as RFC 3339 does.
+func init() {
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	openapi3.DefineStringFormatValidator("date-time", openapi3.NewRegexpFormatValidator("(?i)"+openapi3.FormatOfStringDateTime))
+}
 
 // newLibrary reads a document. Its tests may break its references.
 func newLibrary(text []byte) (*library, error) {
