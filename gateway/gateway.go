@@ -15,16 +15,13 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/rs/cors"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/requestid"
 )
 
 // Bounds of the REST transport.
@@ -135,7 +132,7 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if o.Socket != nil {
 		served = except(map[string]bool{o.SocketPath: true, o.SocketPath + "/": true}, socket(origins, o.Socket), compressing)
 	}
-	crossing := except(pages, served, origins.Handler(served))
+	crossing := except(pages, served, askedHeaders(origins.Handler(served)))
 	if o.Pages != nil {
 		crossing = beside(o.Pages, crossing)
 	}
@@ -195,24 +192,6 @@ func NewHTTPServer(h http.Handler) *http.Server {
 // replayedHeader is the header that marks the response of an earlier request with the same
 // idempotency key.
 const replayedHeader = "Idempotent-Replayed"
-
-func crossOrigin(origins []string) *cors.Cors {
-	if len(origins) == 0 {
-		origins = []string{"*"}
-	}
-	return cors.New(cors.Options{
-		AllowedOrigins: origins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
-		AllowedHeaders: []string{
-			authn.AuthorizationKey, authn.ClientIDKey, "content-type", idempotency.MetadataKey, "last-event-id", requestid.Header,
-			// Headers that browser clients and libraries add by themselves.
-			"x-requested-with", "traceparent", "tracestate", "cache-control",
-		},
-		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link", replayedHeader},
-		MaxAge:               3600,
-		OptionsSuccessStatus: http.StatusNoContent,
-	})
-}
 
 // setHeader sets the response headers for the metadata of a response.
 func setHeader(w http.ResponseWriter, md metadata.MD) {
