@@ -83,14 +83,11 @@ func connectorOf(config *mysql.Config, hosts []string, log *slog.Logger) (driver
 		dial = new(net.Dialer).DialContext
 	}
 	config.DialFunc = cluster.Dial(dial)
-	members, err := cluster.New(cluster.Config{
-		Hosts: hosts, Log: log,
-		Connect: func(host string) (driver.Connector, error) {
-			member := config.Clone()
-			member.Addr = host
-			return mysql.NewConnector(member)
-		},
-	})
+	members, err := cluster.New(hosts, func(host string) (driver.Connector, error) {
+		member := config.Clone()
+		member.Addr = host
+		return mysql.NewConnector(member)
+	}, log)
 	return members, members, err
 }
 

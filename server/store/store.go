@@ -113,6 +113,9 @@ type options struct {
 }
 
 func open(ctx context.Context, url URL, o options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	var s *Store
 	var err error
 	if url.Path != "" {

@@ -4,42 +4,35 @@ import (
 	"context"
 	"database/sql/driver"
 	"net"
-)
 
-// connection is the set of interfaces that the driver's connections implement.
-type connection interface {
-	driver.Conn
-	driver.ConnBeginTx
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.NamedValueChecker
-	driver.QueryerContext
-	driver.Pinger
-	driver.SessionResetter
-	driver.Validator
-}
+	"github.com/moderato-live/moderato/server/store/prepared"
+)
 
 // conn is a connection to the primary. At the end of its term, its socket is closed.
 type conn struct {
-	connection
+	prepared.Conn
 
 	term *term
 	keep func() bool // keeps the socket open
 }
 
-// ResetSession is called before the pool uses the connection again. It fails after the end of
-// the term, so that the pool discards the connection.
+// ResetSession makes the pool discard the connection after the end of the term.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.term.ctx.Err() != nil {
 		return driver.ErrBadConn
 	}
-	return c.connection.ResetSession(ctx)
+	return c.Conn.ResetSession(ctx)
 }
 
 // Close closes the connection.
 func (c *conn) Close() error {
 	c.keep()
-	return c.connection.Close()
+	return c.Conn.Close()
+}
+
+// CheckNamedValue lets the driver convert an argument.
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
+	return c.Conn.(driver.NamedValueChecker).CheckNamedValue(v) //nolint:forcetypeassert // the driver is known
 }
 
 // dialedKey is the context key of the *net.Conn in which Dial stores its connection.

@@ -1,8 +1,7 @@
-// Package cluster connects to the writable member of a database cluster: of MySQL group
-// replication, of a primary with replicas, or of Galera. Elections are the business of the
-// cluster. A Connector asks every member each second whether it can be written to, and opens
-// connections to the first one in the order of the hosts. When that changes, it closes the
-// connections to the former primary.
+// Package cluster connects to the primary of a database cluster: of MySQL group replication,
+// of a server with replicas, or of Galera. Elections are the business of the cluster. The
+// primary is the first host that can be written to. Each host is asked once a second. When the
+// primary changes, the connections to the former one are closed.
 package cluster
 
 import (
@@ -20,16 +19,6 @@ import (
 
 // ErrNoPrimary is the error of Connect when no member can be written to.
 var ErrNoPrimary = errors.New("the database cluster has no primary")
-
-// Config configures a Connector.
-type Config struct {
-	// Hosts are the members, as host:port.
-	Hosts []string
-	// Connect returns the connector of a member. Its connections must be dialed with Dial.
-	Connect func(host string) (driver.Connector, error)
-	// Log is the logger of failovers; nil means none.
-	Log *slog.Logger
-}
 
 // Connector is a driver.Connector whose connections lead to the primary.
 type Connector struct {
@@ -53,10 +42,11 @@ type term struct {
 	end context.CancelFunc
 }
 
-// New returns a Connector, which probes the members until Close.
-func New(config Config) (*Connector, error) {
+// New returns a Connector for hosts, as host:port, and asks them until Close. The function
+// connect returns the connector of a member, whose connections must be dialed with Dial.
+func New(hosts []string, connect func(host string) (driver.Connector, error), log *slog.Logger) (*Connector, error) {
 	c := &Connector{
-		log: config.Log,
+		log: log,
 		isPrimary: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "moderato_database_primary", Help: "1 for the member of the database cluster that this server uses as the primary.",
 		}, []string{"host"}),
@@ -64,11 +54,8 @@ func New(config Config) (*Connector, error) {
 			Name: "moderato_database_failovers_total", Help: "Changes from one primary of the database cluster to another.",
 		}),
 	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
-	for _, host := range config.Hosts {
-		connector, err := config.Connect(host)
+	for _, host := range hosts {
+		connector, err := connect(host)
 		if err != nil {
 			return nil, err
 		}
@@ -107,20 +94,13 @@ func (c *Connector) Primary() string {
 
 // Connect opens a connection to the primary. Without a primary, the error wraps ErrNoPrimary.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
-	t, err := c.find()
-	if err != nil {
+	c.mu.Lock()
+	t, err := c.current, c.problem()
+	c.mu.Unlock()
+	if t == nil {
 		return nil, err
 	}
 	return t.open(ctx)
-}
-
-func (c *Connector) find() (*term, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current == nil {
-		return nil, c.problem()
-	}
-	return c.current, nil
 }
 
 // problem returns the error that says of each member why it is not the primary.
@@ -156,9 +136,8 @@ func (c *Connector) learn(m *member, s state) {
 	}
 }
 
-// choose returns the first member that can be written to, nil if there is none. It waits
-// until the members before it were asked. A group elects its primary itself, and a member
-// that was unreachable may still believe to be it, so the primary of a group stays.
+// choose returns the first member that can be written to, unless one before it was not asked
+// yet. The primary of a group stays: a former one that was unreachable may seem to be it too.
 func (c *Connector) choose() *member {
 	if c.current != nil && c.current.isInGroup && c.current.problem == nil {
 		return c.current.member
@@ -194,8 +173,8 @@ func (t *term) open(ctx context.Context) (driver.Conn, error) {
 	defer context.AfterFunc(t.ctx, cancel)()
 	var socket net.Conn
 	opened, s, err := t.connect(context.WithValue(ctx, dialedKey{}, &socket))
-	if err == nil {
-		err = s.begin(ctx, opened)
+	if err == nil && s.begin != "" {
+		_, err = opened.ExecContext(ctx, s.begin, nil)
 	}
 	if s.problem != nil || t.ctx.Err() != nil {
 		err = fmt.Errorf("%w: %s is no longer the primary", ErrNoPrimary, t.host)

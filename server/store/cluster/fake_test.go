@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -141,12 +142,11 @@ var errRefused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 // connect returns the Connector of members, which are named a:1, b:1 and so on.
 func connect(t *testing.T, members ...*fake) *cluster.Connector {
 	t.Helper()
-	config := cluster.Config{}
+	var hosts []string
 	for i := range members {
-		config.Hosts = append(config.Hosts, string(rune('a'+i))+":1")
+		hosts = append(hosts, string(rune('a'+i))+":1")
 	}
-	config.Connect = func(host string) (driver.Connector, error) { return members[host[0]-'a'], nil }
-	c, err := cluster.New(config)
+	c, err := cluster.New(hosts, func(host string) (driver.Connector, error) { return members[host[0]-'a'], nil }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

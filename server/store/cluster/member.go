@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
 const (
@@ -26,21 +28,16 @@ type member struct {
 
 // state is what a member says about itself.
 type state struct {
-	problem   error    // why the member cannot be written to; nil if it can
-	isInGroup bool     // of MySQL group replication
-	session   []string // the statements with which a session begins
+	problem   error  // why the member cannot be written to; nil if it can
+	isInGroup bool   // of MySQL group replication
+	begin     string // the statement with which a session begins; empty if there is none
 }
 
-var (
-	errNotAsked = errors.New("was not asked yet")
-	errSilent   = errors.New("does not answer")
-	errReadOnly = errors.New("is read-only")
-	errOutside  = errors.New("is not online in the majority of its group")
-)
+var errNotAsked = errors.New("was not asked yet")
 
 // watch probes the member until ctx ends.
 func (m *member) watch(ctx context.Context, learn func(*member, state)) {
-	var conn connection // of the last probe; nil if it failed
+	var conn prepared.Conn // of the last probe; nil if it failed
 	defer func() {
 		if conn != nil {
 			_ = conn.Close()
@@ -62,7 +59,7 @@ func (m *member) watch(ctx context.Context, learn func(*member, state)) {
 
 // probe asks the member for its state, over the connection of the last probe or a new one.
 // It returns the connection.
-func (m *member) probe(ctx context.Context, conn connection) (connection, state) {
+func (m *member) probe(ctx context.Context, conn prepared.Conn) (prepared.Conn, state) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if conn != nil {
@@ -74,7 +71,7 @@ func (m *member) probe(ctx context.Context, conn connection) (connection, state)
 	}
 	conn, s, err := m.connect(ctx)
 	if err != nil && ctx.Err() != nil {
-		err = errSilent
+		err = errors.New("does not answer")
 	}
 	if err != nil {
 		return nil, state{problem: err}
@@ -83,16 +80,12 @@ func (m *member) probe(ctx context.Context, conn connection) (connection, state)
 }
 
 // connect opens a connection, and asks for the state of the member.
-func (m *member) connect(ctx context.Context) (connection, state, error) {
+func (m *member) connect(ctx context.Context) (prepared.Conn, state, error) {
 	opened, err := m.connector.Connect(ctx)
 	if err != nil {
 		return nil, state{}, err
 	}
-	conn, ok := opened.(connection)
-	if !ok {
-		_ = opened.Close()
-		return nil, state{}, fmt.Errorf("a %T does not have the methods of a store's connection", opened)
-	}
+	conn := opened.(prepared.Conn) //nolint:forcetypeassert // the driver is known
 	s, err := inspect(ctx, conn)
 	if err != nil {
 		_ = conn.Close()
@@ -101,45 +94,42 @@ func (m *member) connect(ctx context.Context) (connection, state, error) {
 	return conn, s, nil
 }
 
-// inspect asks a member for its state. A secondary of a group is read-only. A former member
-// of a group need not be, so a member must also be online; and a primary that its group does
-// not reach only learns later that it is none.
-//
-// A new primary may still have to apply transactions that the former one acknowledged. A
-// session that does not wait for them would read, and change, outdated rows; and it would not
-// find a change whose COMMIT had an unknown outcome.
-func inspect(ctx context.Context, conn connection) (s state, err error) {
+// inspect asks a member for its state. A secondary of a group is read-only, but a former
+// member need not be, and a primary that its group does not reach is not yet. A new primary may
+// still have to apply transactions that the former one acknowledged. A session must wait for
+// them, or it would read and change outdated rows, and not find what had an unknown outcome.
+func inspect(ctx context.Context, conn prepared.Conn) (s state, err error) {
 	variables, err := query(ctx, conn, `SHOW GLOBAL VARIABLES WHERE Variable_name IN
 		('read_only', 'group_replication_group_name', 'group_replication_consistency', 'wsrep_on')`)
 	switch {
 	case err != nil:
 	case variables["read_only"] != "OFF": // MariaDB has further values, such as NO_LOCK
-		s.problem = errReadOnly
+		s.problem = errors.New("is read-only")
 	case variables["group_replication_group_name"] != "":
 		s.isInGroup = true
 		if variables["group_replication_consistency"] == "EVENTUAL" { // all other levels include the wait
-			s.session = []string{"SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"}
+			s.begin = "SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"
 		}
 		s.problem, err = groupProblem(ctx, conn)
 	case variables["wsrep_on"] == "ON":
-		s.session = []string{"SET SESSION wsrep_sync_wait = 7"} // before reads, updates, deletes and inserts
+		s.begin = "SET SESSION wsrep_sync_wait = 7" // before reads, updates, deletes and inserts
 		s.problem, err = galeraProblem(ctx, conn)
 	}
 	return s, err
 }
 
 // groupProblem returns why a member of a replication group cannot be written to.
-func groupProblem(ctx context.Context, conn connection) (problem, err error) {
+func groupProblem(ctx context.Context, conn prepared.Conn) (problem, err error) {
 	group, err := query(ctx, conn, `SELECT 'is online', CAST(SUM(MEMBER_ID = @@GLOBAL.server_uuid AND MEMBER_STATE = 'ONLINE')
 		AND 2 * SUM(MEMBER_STATE = 'UNREACHABLE') < COUNT(*) AS CHAR) FROM performance_schema.replication_group_members`)
 	if err == nil && group["is online"] != "1" {
-		problem = errOutside
+		problem = errors.New("is not online in the majority of its group")
 	}
 	return problem, err
 }
 
 // galeraProblem returns why a node of a Galera cluster cannot be written to.
-func galeraProblem(ctx context.Context, conn connection) (problem, err error) {
+func galeraProblem(ctx context.Context, conn prepared.Conn) (problem, err error) {
 	status, err := query(ctx, conn, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')")
 	if state := status["wsrep_local_state_comment"]; err == nil && (state != "Synced" || status["wsrep_ready"] != "ON") {
 		problem = fmt.Errorf("is not ready in its Galera cluster (%s)", state)
@@ -147,18 +137,8 @@ func galeraProblem(ctx context.Context, conn connection) (problem, err error) {
 	return problem, err
 }
 
-// begin begins a session on the member.
-func (s state) begin(ctx context.Context, conn connection) error {
-	for _, statement := range s.session {
-		if _, err := conn.ExecContext(ctx, statement, nil); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
-}
-
 // query runs a statement whose rows are names and values.
-func query(ctx context.Context, conn connection, text string) (map[string]string, error) {
+func query(ctx context.Context, conn prepared.Conn, text string) (map[string]string, error) {
 	rows, err := conn.QueryContext(ctx, text, nil)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // runs a goroutine to watch each context. The synchronization with that goroutine costs
 // more than reading a small result.
 type boundedConn struct {
-	connection
+	Conn
 	socket *socket
 }
 
@@ -34,7 +34,7 @@ func After(ctx context.Context, statement string) context.Context {
 // BeginTx begins a transaction whose COMMIT ends at the deadline of ctx. The driver itself would
 // wait for the response for as long as its read timeout.
 func (c *boundedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	tx, err := c.connection.BeginTx(ctx, o)
+	tx, err := c.Conn.BeginTx(ctx, o)
 	deadline, ok := ctx.Deadline()
 	after, _ := ctx.Value(afterKey{}).(string)
 	if err != nil || (!ok && after == "") {
@@ -99,7 +99,7 @@ func later(a, b time.Time) time.Time {
 
 // CheckNamedValue lets the driver convert an argument.
 func (c *boundedConn) CheckNamedValue(v *driver.NamedValue) error {
-	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
+	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
 		return checker.CheckNamedValue(v)
 	}
 	return driver.ErrSkip
@@ -163,7 +163,7 @@ func (b bounding) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, ok := c.(connection)
+	inner, ok := c.(Conn)
 	if !ok || s == nil {
 		return c, nil
 	}

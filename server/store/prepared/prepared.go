@@ -47,7 +47,7 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, ok := c.(connection)
+	inner, ok := c.(Conn)
 	if !ok {
 		_ = c.Close()
 		return nil, fmt.Errorf("a %T does not have the methods of a store's connection", c)
@@ -58,11 +58,11 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 			_ = s.Close()
 		}
 	})
-	return &preparingConn{connection: inner, kept: kept, isUnprepared: unprepared}, nil
+	return &preparingConn{Conn: inner, kept: kept, isUnprepared: unprepared}, nil
 }
 
-// connection is the set of interfaces that the drivers' connections implement.
-type connection interface {
+// Conn is the set of interfaces that the drivers' connections implement.
+type Conn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
@@ -91,7 +91,7 @@ type keptStatement struct {
 // preparingConn is a connection with its prepared statements. No statement runs while
 // the rows of an earlier one are being read: the MySQL protocol does not allow it.
 type preparingConn struct {
-	connection
+	Conn
 	kept         *simplelru.LRU[string, *keptStatement]
 	isUnprepared bool // see RunUnprepared
 }
@@ -150,7 +150,7 @@ func (c *preparingConn) query(ctx context.Context, text string, args []driver.Na
 		return nil, 0, err
 	}
 	if s == nil {
-		rows, err := c.connection.QueryContext(ctx, text, args)
+		rows, err := c.Conn.QueryContext(ctx, text, args)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -172,12 +172,12 @@ func (c *preparingConn) ExecContext(ctx context.Context, text string, args []dri
 	case s != nil:
 		return s.ExecContext(ctx, args)
 	}
-	return c.connection.ExecContext(ctx, text, args)
+	return c.Conn.ExecContext(ctx, text, args)
 }
 
 // CheckNamedValue lets the driver convert an argument, if the driver supports it.
 func (c *preparingConn) CheckNamedValue(v *driver.NamedValue) error {
-	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
+	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
 		return checker.CheckNamedValue(v)
 	}
 	return driver.ErrSkip
@@ -186,5 +186,5 @@ func (c *preparingConn) CheckNamedValue(v *driver.NamedValue) error {
 // Close closes the connection and its statements.
 func (c *preparingConn) Close() error {
 	c.kept.Purge()
-	return c.connection.Close()
+	return c.Conn.Close()
 }

@@ -98,7 +98,7 @@ func (r *Reader) withoutWatching(ctx context.Context, c any) (within context.Con
 	}
 	deadline, hasDeadline := ctx.Deadline()
 	if p, ok := c.(*preparingConn); ok && hasDeadline {
-		if b, ok := p.connection.(*boundedConn); ok {
+		if b, ok := p.Conn.(*boundedConn); ok {
 			b.endAt(deadline)
 			return context.WithoutCancel(ctx), func() { b.endAt(time.Time{}) }
 		}
