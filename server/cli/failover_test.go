@@ -250,6 +250,9 @@ func (f *failover) finish(t *testing.T) {
 	t.Helper()
 	f.stop()
 	<-f.ended
+	for deadline := time.Now().Add(maxResume); f.db.Primary() == "" && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond) // the servers may have learned of the primary before this process
+	}
 	f.load.check(t, f.db)
 	for _, s := range f.servers {
 		for line := range strings.Lines(s.Log()) {
