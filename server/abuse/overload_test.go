@@ -22,7 +22,7 @@ import (
 func TestBanOverloadOfOneChannelDoesNotDelayOthers(t *testing.T) {
 	connections := scaled(150, 2000)
 	duration := scaled(2*time.Second, 20*time.Second)
-	maxWait := scaled(100*time.Millisecond, 2*time.Second)
+	maxWait := scaled(20*time.Millisecond, 100*time.Millisecond)
 	each(t, func(t *testing.T, s *target) {
 		raiders := servertest.AddUsers(t, s.store, 2*connections)
 		owner, viewer := s.as(t, servertest.Owner), s.as(t, servertest.Other)
