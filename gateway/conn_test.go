@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/apierr/apierrtest"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -70,18 +72,15 @@ func TestConnHandsOnHeadersTrailersAndMetadata(t *testing.T) {
 	}
 }
 
-func TestConnMakesErrorsStatuses(t *testing.T) {
+func TestConnReturnsErrorsAsValues(t *testing.T) {
 	t.Parallel()
 	conn := stubConn(plain, func(context.Context) error {
 		return apierr.Invalid(apierr.Violation{Field: "userId", Description: "is wrong"})
 	})
 	_, err := moderatov1.NewModerationServiceClient(conn).AddModerator(t.Context(), &moderatov1.AddModeratorRequest{})
-	st, ok := status.FromError(err)
-	if !ok || st.Code() != codes.InvalidArgument {
-		t.Fatalf("got %v, want a status InvalidArgument", err)
-	}
-	if f, _ := apierr.FromStatus(st); len(f.Violations) != 1 || f.Violations[0].Field != "userId" {
-		t.Errorf("violations: got %v, want one of userId", f.Violations)
+	var fault *apierr.Error
+	if !errors.As(err, &fault) || len(fault.Violations) != 1 || fault.Violations[0].Field != "userId" {
+		t.Errorf("got %v, want the error with a violation of userId", err)
 	}
 }
 
@@ -148,10 +147,11 @@ func TestTheRequestIDIsTheSameEverywhere(t *testing.T) {
 			var header metadata.MD
 			_, err := moderatov1.NewModerationServiceClient(client).ListModerators(ctx,
 				&moderatov1.ListModeratorsRequest{ChannelId: servertest.Nobody.String()}, grpc.Header(&header))
-			f, id := apierr.FromStatus(status.Convert(err))
+			f := apierrtest.Of(err)
 			if f.Reason != moderatov1.Reason_REASON_CHANNEL_NOT_FOUND {
 				t.Fatalf("gRPC: got %v, want CHANNEL_NOT_FOUND", err)
 			}
+			id := f.RequestID
 			if got := header.Get("x-request-id"); id == "" || !slices.Equal(got, []string{id}) || (own != "" && own != id) {
 				t.Errorf("gRPC: got %q in the header and %q in the error, want one, %q", got, id, own)
 			}

@@ -2,15 +2,18 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
-	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -43,18 +46,32 @@ func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error)
 	writeError(w, e)
 }
 
-// callFailed writes the error of a call, or an error in its arguments.
+// callFailed writes the error of a call, or what is wrong with its request.
 func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
-	st := status.Convert(err)
-	if violations, ok := unflatten(st.Message()); ok {
-		f.refuse(w, r, apierr.Invalid(violations...))
+	var e *apierr.Error
+	if !errors.As(err, &e) { // the handler could not read the request
+		f.refuse(w, r, f.unreadable(r, err))
 		return
 	}
 	if md, ok := runtime.ServerMetadataFromContext(ctx); ok {
 		setHeader(w, md.HeaderMD)
 	}
-	e, _ := apierr.FromStatus(st)
 	writeError(w, e)
+}
+
+// unreadable returns the error for a request that a generated handler could not read. The
+// handlers turn the errors of the decoder and of the query parser into text, so the request
+// is read again.
+func (f *facade) unreadable(r *http.Request, handlers error) *apierr.Error {
+	request := dynamicpb.NewMessage(f.routes[r.URL.Path].by(r.Method).input)
+	var err error
+	if sent, ok := r.Body.(*body); ok {
+		_, _ = sent.Seek(0, io.SeekStart)
+		err = marshaler{}.NewDecoder(sent).Decode(request)
+	} else {
+		err = queryParser{}.Parse(request, r.Form, nil)
+	}
+	return apierr.Of(cmp.Or(err, handlers))
 }
 
 // errorText returns the error body for e.
@@ -111,24 +128,4 @@ func challengeFor(e *apierr.Error) string {
 		return fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, e.Metadata[apierr.RequiredScope])
 	}
 	return ""
-}
-
-// flattened is the prefix of violations as text. The generated handlers convert every
-// error of their decoder or query parser to text, so violations pass through them as
-// text.
-const flattened = "moderato violations: "
-
-type violationsError []apierr.Violation
-
-func (v violationsError) Error() string {
-	text, _ := json.Marshal([]apierr.Violation(v)) // strings only: it cannot fail
-	return flattened + string(text)
-}
-
-func unflatten(message string) (violations []apierr.Violation, ok bool) {
-	text, ok := strings.CutPrefix(message, flattened)
-	if !ok || json.Unmarshal([]byte(text), &violations) != nil {
-		return nil, false
-	}
-	return violations, true
 }

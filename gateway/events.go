@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -38,8 +37,7 @@ var streamParameters = []string{lastEventParameter, ticketParameter}
 func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	request := &moderatov1.WatchEventsRequest{}
 	if err := (queryParser{beside: streamParameters}).Parse(request, r.Form, nil); err != nil {
-		violations, _ := unflatten(err.Error())
-		f.refuse(w, r, apierr.Invalid(violations...))
+		f.refuse(w, r, apierr.Of(err))
 		return
 	}
 	// The last event id is newer than the cursor in the URL, which a browser repeats.
@@ -56,7 +54,7 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if err == nil || r.Context().Err() != nil || (out.begun && out.headOnly) {
 		return
 	}
-	refusal, _ := apierr.FromStatus(status.Convert(err))
+	refusal := apierr.Of(err)
 	if !out.begun {
 		setHeader(w, header)
 		writeError(w, refusal)

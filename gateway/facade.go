@@ -167,7 +167,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // readBody reads the whole body and replaces it with the bytes read. It checks the size
 // and the media type before the body is decoded.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) *apierr.Error {
-	body, err := ReadAll(w, r, limit)
+	text, err := ReadAll(w, r, limit)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -182,12 +182,18 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) *apierr.Error
 		}
 	case err != nil:
 		return apierr.Invalid(apierr.Violation{Description: "the request body could not be read"})
-	case len(body) > 0 && !isJSON(r.Header.Values("Content-Type")):
+	case len(text) > 0 && !isJSON(r.Header.Values("Content-Type")):
 		return apierr.New(moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED)
 	}
-	r.Body = io.NopCloser(bytes.NewReader(bytes.TrimPrefix(body, byteOrderMark)))
+	r.Body = &body{bytes.NewReader(bytes.TrimPrefix(text, byteOrderMark))}
 	return nil
 }
+
+// body is the body of a request that was read.
+type body struct{ *bytes.Reader }
+
+// Close does nothing.
+func (*body) Close() error { return nil }
 
 // ErrEncoding is the error of ReadAll for a content-encoding that is not supported.
 var ErrEncoding = errors.New("the content-encoding is not supported")

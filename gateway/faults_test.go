@@ -90,22 +90,14 @@ func (c brokenConn) Invoke(context.Context, string, any, any, ...grpc.CallOption
 
 func TestConnectionFailureIsServerError(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		fail   func() error
-		status int
-		code   string
-	}{
-		{"panic", func() error { panic("SELECT secret FROM roles") }, 500, "INTERNAL"},
-		{"plain error", func() error { return errors.New("rpc error: sql: no such table") }, 500, "INTERNAL"},
-		{"unknown method", func() error { return status.Error(codes.Unimplemented, "no *moderatov1.X") }, 500, "INTERNAL"},
-		{"unavailable", func() error { return status.Error(codes.Unavailable, "grpc: dial 0x7f") }, 503, "UNAVAILABLE"},
-		{"deadline", func() error { return status.Error(codes.DeadlineExceeded, "context deadline exceeded") }, 504, "DEADLINE_EXCEEDED"},
-		{"canceled", func() error { return status.Error(codes.Canceled, "context canceled") }, 504, "DEADLINE_EXCEEDED"},
+	for name, fail := range map[string]func() error{
+		"panic":          func() error { panic("SELECT secret FROM roles") },
+		"plain error":    func() error { return errors.New("rpc error: sql: no such table") },
+		"unknown method": func() error { return status.Error(codes.Unimplemented, "no *moderatov1.X") },
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := record(facadeOver(t, brokenConn{fail: c.fail}), httptest.NewRequest(http.MethodGet, listModerators(), nil))
-			wantRefused(t, r, c.status, c.code)
+		t.Run(name, func(t *testing.T) {
+			r := record(facadeOver(t, brokenConn{fail: fail}), httptest.NewRequest(http.MethodGet, listModerators(), nil))
+			wantRefused(t, r, http.StatusInternalServerError, "INTERNAL")
 			wantNoTrace(t, r)
 		})
 	}

@@ -44,18 +44,18 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 		return fmt.Errorf("a body cannot be read into a %T", request)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return violationsError{{Description: "must be a JSON object; this operation takes its arguments there"}}
+		return apierr.Invalid(apierr.Violation{Description: "must be a JSON object; this operation takes its arguments there"})
 	}
 	err := jsonapi.Unmarshal(data, m, jsonapi.Options{Refuse: refuseField})
 	var wrong *jsonapi.Error
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	violations := make(violationsError, len(wrong.Violations))
+	violations := make([]apierr.Violation, len(wrong.Violations))
 	for i, v := range wrong.Violations {
 		violations[i] = apierr.Violation{Field: v.Field, Description: v.Description}
 	}
-	return violations
+	return apierr.Invalid(violations...)
 }
 
 // NewDecoder returns a decoder that reads a body from r.

@@ -25,11 +25,11 @@ type queryParser struct {
 	beside []string
 }
 
-// Parse sets the fields of a request. Its error holds all violations, up to
-// apierr.MaxViolations.
+// Parse sets the fields of a request. Its error is an *apierr.Error with all violations, up
+// to apierr.MaxViolations.
 func (p queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
 	m := request.ProtoReflect()
-	var violations violationsError
+	var violations []apierr.Violation
 	for _, key := range slices.SortedFunc(maps.Keys(values), compareKeys) {
 		if len(violations) == apierr.MaxViolations {
 			break
@@ -49,7 +49,7 @@ func (p queryParser) Parse(request proto.Message, values url.Values, _ *utilitie
 	if len(violations) == 0 {
 		return nil
 	}
-	return violations
+	return apierr.Invalid(violations...)
 }
 
 // givenTwice is what is wrong with a repeated parameter that has one value.

@@ -90,14 +90,16 @@ func (s stub) ListBanBatches(ctx context.Context, _ *moderatov1.ListBanBatchesRe
 	return &moderatov1.ListBanBatchesResponse{}, s.end(ctx)
 }
 
-// plain is an interceptor that only converts errors to statuses.
+// plain is an interceptor that only makes errors those that callers see.
 func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	response, err := handler(ctx, request)
 	if err == nil {
 		return response, nil
 	}
-	return nil, apierr.Of(err).Status(requestid.Accept(md.Get(requestid.Header))).Err()
+	fault := *apierr.Of(err)
+	fault.RequestID = requestid.Accept(md.Get(requestid.Header))
+	return nil, &fault
 }
 
 // stubConn returns a connection to a stub.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/apierr/apierrtest"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -68,7 +68,7 @@ func TestManyInvalidElementsHaveBoundedError(t *testing.T) {
 			"log of live types over gRPC": func() error {
 				live := slices.Repeat([]string{"channel.chat.message"}, n)
 				_, err := moderatov1.NewModerationServiceClient(conn).ListLog(ctx, &moderatov1.ListLogRequest{Type: live, ChannelId: servertest.Owner.String()})
-				if e, _ := apierr.FromStatus(status.Convert(err)); len(e.Violations) != 1 {
+				if e := apierrtest.Of(err); len(e.Violations) != 1 {
 					t.Errorf("got %d violations, want only that the list is too long", len(e.Violations))
 				}
 				return err
@@ -81,9 +81,8 @@ func TestManyInvalidElementsHaveBoundedError(t *testing.T) {
 				return err
 			},
 		} {
-			refused := status.Convert(call())
-			e, _ := apierr.FromStatus(refused)
-			check(name, len(e.Violations), proto.Size(refused.Proto()))
+			err := call()
+			check(name, len(apierrtest.Of(err).Violations), proto.Size(status.Convert(err).Proto()))
 		}
 		for line := range strings.Lines(s.Log()) {
 			if len(line) > maxLogged {

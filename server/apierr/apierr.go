@@ -69,6 +69,8 @@ type Error struct {
 	RetryAfter time.Duration
 	// Cause is for the server's log. Callers never see it.
 	Cause error
+	// RequestID is the id of the call that failed. The middleware sets it.
+	RequestID string
 }
 
 // New returns the error for a reason, with the text of the table.
@@ -225,11 +227,11 @@ func Of(err error) *Error {
 	return &Error{Reason: moderatov1.Reason_REASON_INTERNAL, Cause: err}
 }
 
-// Status returns the error as gRPC sends it.
-func (e *Error) Status(requestID string) *status.Status {
+// GRPCStatus returns the error as gRPC sends it. gRPC calls it.
+func (e *Error) GRPCStatus() *status.Status {
 	info := &errdetails.ErrorInfo{Reason: Code(e.Reason), Domain: Domain, Metadata: e.Metadata}
 	help := &errdetails.Help{Links: []*errdetails.Help_Link{{Description: "What to do next", Url: HelpPath(e.Reason)}}}
-	details := []protoadapt.MessageV1{info, &errdetails.RequestInfo{RequestId: requestID}, help}
+	details := []protoadapt.MessageV1{info, &errdetails.RequestInfo{RequestId: e.RequestID}, help}
 	if len(e.Violations) > 0 {
 		bad := &errdetails.BadRequest{}
 		for _, v := range e.Violations {
@@ -246,47 +248,6 @@ func (e *Error) Status(requestID string) *status.Status {
 		return detailed
 	}
 	return st
-}
-
-// FromStatus converts the result of Status back. A status from elsewhere, such as
-// gRPC's own, becomes the Error for its code.
-func FromStatus(st *status.Status) (fault *Error, requestID string) {
-	fault = &Error{}
-	for _, detail := range st.Details() {
-		switch d := detail.(type) {
-		case *errdetails.ErrorInfo:
-			fault.Reason = FromCode(d.GetReason())
-			fault.Metadata = d.GetMetadata()
-		case *errdetails.RequestInfo:
-			requestID = d.GetRequestId()
-		case *errdetails.BadRequest:
-			for _, v := range d.GetFieldViolations() {
-				fault.Violations = append(fault.Violations, Violation{v.GetField(), v.GetDescription()})
-			}
-		case *errdetails.RetryInfo:
-			fault.RetryAfter = d.GetRetryDelay().AsDuration()
-		}
-	}
-	if fault.Reason == moderatov1.Reason_REASON_UNSPECIFIED {
-		fault.Reason = reasonOfCode(st.Code())
-		return fault, requestID
-	}
-	fault.Message = st.Message()
-	return fault, requestID
-}
-
-func reasonOfCode(code codes.Code) moderatov1.Reason {
-	switch code {
-	case codes.InvalidArgument:
-		return moderatov1.Reason_REASON_INVALID_ARGUMENT
-	case codes.DeadlineExceeded, codes.Canceled:
-		return moderatov1.Reason_REASON_DEADLINE_EXCEEDED
-	case codes.Unavailable:
-		return moderatov1.Reason_REASON_UNAVAILABLE
-	case codes.ResourceExhausted:
-		return moderatov1.Reason_REASON_RATE_LIMITED
-	}
-	return moderatov1.Reason_REASON_INTERNAL
 }
 
 // RetryAfterSeconds returns RetryAfter for the HTTP header in whole seconds, at least

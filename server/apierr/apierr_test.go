@@ -12,11 +12,10 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/apierr/apierrtest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -32,9 +31,10 @@ func TestStatusRoundTripKeepsError(t *testing.T) {
 			{Reason: reason, Violations: []apierr.Violation{{Field: "b", Description: "is wrong"}, {Field: "", Description: "é \"x\""}}},
 			{Reason: reason, Metadata: map[string]string{apierr.RequiredScope: "users.read", apierr.AcceptedTokens: "user,app"}},
 		} {
-			got, gotID := apierr.FromStatus(sent.Status(id))
-			if got.Reason != reason || gotID != id {
-				t.Errorf("%s: got %s of request %q", apierr.Code(reason), apierr.Code(got.Reason), gotID)
+			sent.RequestID = id
+			got := apierrtest.Of(sent)
+			if got.Reason != reason || got.RequestID != id {
+				t.Errorf("%s: got %s of request %q", apierr.Code(reason), apierr.Code(got.Reason), got.RequestID)
 			}
 			if got.Text() != sent.Text() {
 				t.Errorf("%s: got the text %q, want %q", apierr.Code(reason), got.Text(), sent.Text())
@@ -60,7 +60,8 @@ func TestStatusHasStandardDetails(t *testing.T) {
 		Violations: []apierr.Violation{{Field: "mutedUserId", Description: "is muted"}},
 		Cause:      errors.New("secret cause"),
 	}
-	st := f.Status("request-1")
+	f.RequestID = "request-1"
+	st := f.GRPCStatus()
 	found := map[string]bool{}
 	for _, detail := range st.Details() {
 		switch d := detail.(type) {
@@ -87,39 +88,8 @@ func TestStatusHasStandardDetails(t *testing.T) {
 		t.Errorf("the cause is shown: %s", text)
 	}
 	// A part that is not set has no detail.
-	if got := len(apierr.New(moderatov1.Reason_REASON_INTERNAL).Status("x").Details()); got != 3 {
+	if got := len(apierr.New(moderatov1.Reason_REASON_INTERNAL).GRPCStatus().Details()); got != 3 {
 		t.Errorf("a plain fault has %d details, want ErrorInfo, RequestInfo and Help alone", got)
-	}
-}
-
-func TestForeignStatusMapsToErrorOfItsCode(t *testing.T) {
-	t.Parallel()
-	for code, want := range map[codes.Code]moderatov1.Reason{
-		codes.InvalidArgument:   moderatov1.Reason_REASON_INVALID_ARGUMENT,
-		codes.DeadlineExceeded:  moderatov1.Reason_REASON_DEADLINE_EXCEEDED,
-		codes.Canceled:          moderatov1.Reason_REASON_DEADLINE_EXCEEDED,
-		codes.Unavailable:       moderatov1.Reason_REASON_UNAVAILABLE,
-		codes.ResourceExhausted: moderatov1.Reason_REASON_RATE_LIMITED,
-		codes.Unknown:           moderatov1.Reason_REASON_INTERNAL,
-		codes.Internal:          moderatov1.Reason_REASON_INTERNAL,
-		codes.Unimplemented:     moderatov1.Reason_REASON_INTERNAL,
-		codes.DataLoss:          moderatov1.Reason_REASON_INTERNAL,
-	} {
-		f, _ := apierr.FromStatus(status.New(code, "rpc error: secret"))
-		if f.Reason != want {
-			t.Errorf("%s: got %s, want %s", code, apierr.Code(f.Reason), apierr.Code(want))
-		}
-		if strings.Contains(f.Text(), "secret") {
-			t.Errorf("%s: got the text %q, want the table's", code, f.Text())
-		}
-	}
-	// The status of a newer server, whose reason is unknown here.
-	st, err := status.New(codes.InvalidArgument, "secret").WithDetails(&errdetails.ErrorInfo{Reason: "NEWER", Domain: apierr.Domain})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, _ := apierr.FromStatus(st); f.Reason != moderatov1.Reason_REASON_INVALID_ARGUMENT {
-		t.Errorf("an unknown reason: got %s, want INVALID_ARGUMENT", apierr.Code(f.Reason))
 	}
 }
 

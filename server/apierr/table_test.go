@@ -107,14 +107,14 @@ func TestErrorTableMatchesDocumentation(t *testing.T) {
 		if got := apierr.HTTPStatus(r); want.http != 0 && got != want.http {
 			t.Errorf("%s over REST: got %d, want %d", code, got, want.http)
 		}
-		if got := apierr.New(r).Status("").Code(); want.grpc != 0 && got != want.grpc {
+		if got := apierr.New(r).GRPCStatus().Code(); want.grpc != 0 && got != want.grpc {
 			t.Errorf("%s over gRPC: got %s, want %s", code, got, want.grpc)
 		}
 		// Even where a transport never shows it, it would be an error there.
 		if got := apierr.HTTPStatus(r); got < 400 || got > 599 {
 			t.Errorf("%s over REST: got %d, want an error's status", code, got)
 		}
-		if got := apierr.New(r).Status("").Code(); got == codes.OK || got == codes.Unknown {
+		if got := apierr.New(r).GRPCStatus().Code(); got == codes.OK || got == codes.Unknown {
 			t.Errorf("%s over gRPC: got %s, want an error's code", code, got)
 		}
 	}

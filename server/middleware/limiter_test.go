@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/status"
-
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/apierr/apierrtest"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/middleware"
@@ -210,7 +209,7 @@ func TestRateLimitOnBothTransports(t *testing.T) {
 
 	// gRPC uses the same bucket.
 	_, err := s.Moderation.ListModerators(owner.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Owner.String()})
-	f, _ := apierr.FromStatus(status.Convert(err))
+	f := apierrtest.Of(err)
 	if f.Reason != moderatov1.Reason_REASON_RATE_LIMITED || f.RetryAfter.Round(time.Millisecond) != 20*time.Second {
 		t.Errorf("gRPC: got %v after %s, want RATE_LIMITED after 20s", err, f.RetryAfter)
 	}

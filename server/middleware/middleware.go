@@ -191,17 +191,19 @@ func (c *call) authenticate() (redeem func(context.Context) error, err error) {
 	return func(context.Context) error { return nil }, err
 }
 
-// end converts an error to its status, and counts and logs the call.
+// end counts and logs the call, and returns the error that the caller sees: an
+// *apierr.Error, or a status of health or reflection.
 func (c *call) end(err error) error {
 	o := outcome{code: "OK"}
 	shown := err
-	if _, isStatus := status.FromError(err); err != nil && isStatus && authz.Table[c.method].Public {
-		// Health and reflection return their own statuses.
+	var fault *apierr.Error
+	if _, isStatus := status.FromError(err); err != nil && isStatus && authz.Table[c.method].Public && !errors.As(err, &fault) {
 		o.code = status.Code(err).String()
 	} else if err != nil {
-		f := apierr.Of(err)
-		o = c.outcomeOf(err, f)
-		shown = f.Status(c.requestID).Err()
+		f := *apierr.Of(err)
+		o = c.outcomeOf(err, &f)
+		f.RequestID = c.requestID
+		shown = &f
 	}
 	elapsed := time.Since(c.start)
 	tracing.Describe(c.Context, "moderato.code", o.code)

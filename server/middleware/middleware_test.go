@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/apierr/apierrtest"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/middleware"
@@ -41,14 +42,14 @@ func succeed(context.Context) error { return nil }
 // wantReason checks the reason of a call's error, and returns the request id.
 func wantReason(t *testing.T, err error, want moderatov1.Reason) (requestID string) {
 	t.Helper()
-	f, id := apierr.FromStatus(status.Convert(err))
+	f := apierrtest.Of(err)
 	if err == nil || f.Reason != want {
 		t.Fatalf("got %v, want %s", err, apierr.Code(want))
 	}
-	if id == "" {
+	if f.RequestID == "" {
 		t.Errorf("%s has no request id", apierr.Code(want))
 	}
-	return id
+	return f.RequestID
 }
 
 // explode panics. The log must contain its name.
@@ -118,7 +119,7 @@ func TestCallsAreRejectedWhileDraining(t *testing.T) {
 			return nil
 		})
 		wantReason(t, err, moderatov1.Reason_REASON_UNAVAILABLE)
-		if f, _ := apierr.FromStatus(status.Convert(err)); f.RetryAfter <= 0 {
+		if f := apierrtest.Of(err); f.RetryAfter <= 0 {
 			t.Errorf("%s: got RetryAfter %s, want some time", name, f.RetryAfter)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/apierr/apierrtest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -329,8 +329,7 @@ func reasonOf(err error) string {
 	if err == nil {
 		return "OK"
 	}
-	fault, _ := apierr.FromStatus(status.Convert(err))
-	return apierr.Code(fault.Reason)
+	return apierr.Code(apierrtest.Of(err).Reason)
 }
 
 func named(channels ...uid.ID) *platformv1.StandingsSubscription {
