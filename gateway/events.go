@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/sse"
 )
 
 const (
@@ -85,8 +86,8 @@ var errHeadOnly = fmt.Errorf("%w: only the header was asked for", context.Cancel
 
 func (e *eventWriter) send(header metadata.MD, message any) error {
 	switch m := message.(type) {
-	case *outbox.Event: // encoded once for all listeners
-		return e.write(m.Frame())
+	case *outbox.Event:
+		return e.write(sse.Append(nil, m.Cursor, m.JSON()))
 	case live.Frame: // a batch, encoded once for all listeners
 		return e.write(m)
 	case *moderatov1.WatchEventsResponse:

@@ -7,6 +7,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/sse"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -68,7 +69,7 @@ func (b *Batch) Frame(ctx context.Context) (frame []byte, lost int) {
 	b.checkAgain(ctx)
 	if b.frame == nil {
 		for _, m := range b.messages {
-			b.frame = outbox.AppendLiveFrame(b.frame, m.Event)
+			b.frame = sse.Append(b.frame, "", outbox.JSON(m.Event))
 		}
 	}
 	return b.frame, b.lost

@@ -3,7 +3,6 @@ package outbox_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 
@@ -29,17 +28,13 @@ func TestListenersShareOneEncoding(t *testing.T) {
 	}
 	e := page[0]
 	text := string(outbox.JSON(e.Message))
-	frame := fmt.Sprintf("id: %s\ndata: %s\n\n", e.Cursor, text)
 	first := make([]*byte, 4)
 	var listeners sync.WaitGroup
 	for i := range first {
 		listeners.Go(func() {
-			if got := e.JSON(); string(got) != text {
-				t.Errorf("JSON: got %s, want %s", got, text)
-			}
-			got := e.Frame()
-			if string(got) != frame {
-				t.Errorf("frame: got %q, want %q", got, frame)
+			got := e.JSON()
+			if string(got) != text {
+				t.Errorf("got %s, want %s", got, text)
 			}
 			first[i] = &got[0]
 		})

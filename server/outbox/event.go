@@ -6,6 +6,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
@@ -44,7 +45,7 @@ type Event struct {
 
 	// response is Message with Cursor: the message of a stream, for all listeners.
 	response *moderatov1.WatchEventsResponse
-	encoded  encoding
+	json     func() []byte
 }
 
 // Cursor returns the cursor for a position.
@@ -166,6 +167,7 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()
 	e.Message = &moderatov1.Event{Metadata: meta}
 	e.response = &moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message}
+	e.json = sync.OnceValue(func() []byte { return encode(meta, payload) })
 	return &e, setPayload(e.Message, e.Type, payload)
 }
 

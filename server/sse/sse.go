@@ -1,0 +1,11 @@
+// Package sse writes Server-Sent Events.
+package sse
+
+// Append appends an event with data of one line. The cursor becomes its id; an event without
+// a cursor has none.
+func Append(b []byte, cursor string, data []byte) []byte {
+	if cursor != "" {
+		b = append(append(append(b, "id: "...), cursor...), '\n')
+	}
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
+}
