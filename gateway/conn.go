@@ -79,16 +79,16 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 // transport is the transport of a call in the process. It keeps the metadata that the
 // handler sends.
 type transport struct {
-	method                string
+	method, address       string
 	sent, header, trailer metadata.MD
 	// ctx is the context of the call, which contains this transport.
 	ctx context.Context //nolint:containedctx // it lives as long as the call
 }
 
 // newTransport returns the transport of a call that was sent with metadata. The
-// transport owns the metadata.
-func newTransport(ctx context.Context, sent metadata.MD) *transport {
-	t := &transport{sent: sent}
+// transport owns the metadata. address is that of the client.
+func newTransport(ctx context.Context, sent metadata.MD, address string) *transport {
+	t := &transport{sent: sent, address: address}
 	t.ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, t), sent)
 	return t
 }
@@ -102,7 +102,7 @@ func transportOf(ctx context.Context, method string) *transport {
 	t, ok := grpc.ServerTransportStreamFromContext(ctx).(*transport)
 	if !ok || t.method != "" {
 		sent, _ := metadata.FromOutgoingContext(ctx)
-		t = newTransport(ctx, sent)
+		t = newTransport(ctx, sent, "")
 	}
 	t.method = method
 	return t
@@ -153,6 +153,9 @@ func (c *Conn) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ .
 
 // Sent returns the values of a metadata key that were sent with the call.
 func (t *transport) Sent(key string) []string { return t.sent[key] }
+
+// Address returns the address of the client.
+func (t *transport) Address() string { return t.address }
 
 func (t *transport) Method() string { return t.method }
 

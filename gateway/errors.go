@@ -13,10 +13,12 @@ import (
 	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/logging"
 )
 
 // errorData is the `data` of an error body.
@@ -38,11 +40,12 @@ type errorBody struct {
 // refuse writes an error that arose in the facade itself, and counts and logs it.
 func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error) {
 	f.refused.WithLabelValues(apierr.Code(e.Reason)).Inc()
-	path := "unknown"
-	if _, ok := f.routes[r.URL.Path]; ok { // any other path could contain anything
-		path = r.URL.Path
+	address := r.RemoteAddr
+	if t, ok := grpc.ServerTransportStreamFromContext(r.Context()).(*transport); ok {
+		address = t.address // of a request that was handed over
 	}
-	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", apierr.Code(e.Reason), "path", path)
+	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", apierr.Code(e.Reason),
+		"address", address, "http_method", r.Method, "path", logging.Path(r.URL))
 	writeError(w, e)
 }
 

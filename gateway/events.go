@@ -48,7 +48,7 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	ctx := live.WithFrames(r.Context())
 	call := callContext(ctx, w, r)
 	if r.Form.Has(ticketParameter) {
-		call = ticketContext(ctx, w, r.Form.Get(ticketParameter))
+		call = ticketContext(ctx, w, r.RemoteAddr, r.Form.Get(ticketParameter))
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
 	header, err := f.conn.Watch(call, moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
@@ -67,8 +67,8 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 
 // ticketContext returns the context of a call whose caller is identified by a ticket.
 // Credentials of the request are left out, so that they cannot contradict it.
-func ticketContext(ctx context.Context, w http.ResponseWriter, ticket string) context.Context {
-	return newTransport(ctx, metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header], authn.TicketKey: {ticket}}).ctx
+func ticketContext(ctx context.Context, w http.ResponseWriter, address, ticket string) context.Context {
+	return newTransport(ctx, metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header], authn.TicketKey: {ticket}}, address).ctx
 }
 
 // eventWriter writes the events of a stream to a response.

@@ -57,7 +57,7 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 			if p == http.ErrAbortHandler { //nolint:errorlint // a value to compare, as net/http does
 				panic(p)
 			}
-			f.log.Error("panic", "request_id", requestID(w), "path", r.URL.Path,
+			f.log.Error("panic", "request_id", requestID(w), "path", logging.Path(r.URL),
 				"panic", fmt.Sprint(p), logging.StackKey, string(debug.Stack()))
 			f.refuse(w, r, apierr.New(moderatov1.Reason_REASON_INTERNAL))
 		}()

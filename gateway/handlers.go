@@ -91,7 +91,7 @@ func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) co
 	if keys := r.Header["Idempotency-Key"]; len(keys) > 0 {
 		sent[idempotency.MetadataKey] = keys // unchanged, because a key with other characters is refused
 	}
-	return newTransport(ctx, sent).ctx
+	return newTransport(ctx, sent, r.RemoteAddr).ctx
 }
 
 // credentials lists the headers that become metadata of the call.

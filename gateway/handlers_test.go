@@ -52,7 +52,7 @@ func TestCallMetadata(t *testing.T) {
 // headers.
 func TestNestedCallHasOwnServerTransportStream(t *testing.T) {
 	t.Parallel()
-	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}).ctx, "/x.Y/Outer")
+	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}, "").ctx, "/x.Y/Outer")
 	inner := transportOf(metadata.NewOutgoingContext(outer.ctx, metadata.MD{"client-id": {"inner"}}), "/x.Y/Inner")
 	_ = inner.SetHeader(metadata.MD{"of": {"inner"}})
 	if got, _ := metadata.FromIncomingContext(inner.ctx); !slices.Equal(got["client-id"], []string{"inner"}) {

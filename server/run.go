@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -32,6 +33,7 @@ import (
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
+	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/oauth/web"
@@ -83,6 +85,7 @@ type Server struct {
 	jobs      *jobs.Runner
 	sockets   *socketio.Server
 	tracer    *tracing.Tracer
+	outages   *logging.Outages
 }
 
 // New listens and opens the database. It migrates an embedded database; the schema of any
@@ -91,7 +94,10 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 	if err := config.complete(ctx); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, health: health.NewServer(), ending: make(chan struct{})}
+	log := config.Log.Handler()
+	outages := logging.NewOutages(log, store.IsFailure)
+	config.Log = slog.New(outages.Handler(log))
+	s := &Server{config: config, health: health.NewServer(), ending: make(chan struct{}), outages: outages}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -348,12 +354,15 @@ func (s *Server) ready(ctx context.Context) error {
 		return errors.New("draining")
 	}
 	if err := s.Store.Ping(ctx); err != nil {
-		s.config.Log.WarnContext(ctx, "the database does not answer", "error", err)
+		if !errors.Is(err, context.Canceled) {
+			s.outages.Failed(ctx, err)
+		}
 		if errors.Is(err, store.ErrNoPrimary) {
 			return errors.New("the database cluster has no primary")
 		}
 		return errors.New("the database does not answer")
 	}
+	s.outages.Works(ctx)
 	return nil
 }
 

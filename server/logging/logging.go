@@ -4,6 +4,8 @@ package logging
 import (
 	"context"
 	"log/slog"
+	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -61,6 +63,18 @@ func bound(a slog.Attr) slog.Attr {
 		}
 	}
 	return a
+}
+
+// maxPath is the length in bytes to which the path of a request is cut.
+const maxPath = 128
+
+// longRun matches what could be a token or another secret, and no UUID.
+var longRun = regexp.MustCompile(`[0-9A-Za-z_-]{37,}`)
+
+// Path returns the path of a URL as the log has it: escaped, cut, and without what could be a
+// secret.
+func Path(u *url.URL) string {
+	return truncate(longRun.ReplaceAllString(u.EscapedPath(), "…"), maxPath)
 }
 
 // truncate returns text, or its first bytes and an ellipsis if it is longer than limit bytes.

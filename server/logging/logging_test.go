@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -49,5 +50,22 @@ func TestBoundedKeepsOtherValues(t *testing.T) {
 	slog.New(logging.Bounded(slog.NewJSONHandler(&out, nil))).WithGroup("g").Info("m", "n", 7, "b", true)
 	if got := out.String(); !strings.Contains(got, `"g":{"n":7,"b":true}`) {
 		t.Errorf("got %s, want the values unchanged", got)
+	}
+}
+
+func TestPathIsEscapedAndBounded(t *testing.T) {
+	t.Parallel()
+	const id, secret = "0198c0de-0000-7000-8000-000000000001", "mdu_0123456789abcdefghijABCDEFGHIJ012345"
+	for path, want := range map[string]string{
+		"/v1/channels":              "/v1/channels",
+		"/v1/emotes/channels/" + id: "/v1/emotes/channels/" + id,
+		"/a\n\x1b[31m\"é":           "/a%0A%1B%5B31m%22%C3%A9",
+		"/v1/" + secret + "/x":      "/v1/…/x",
+		"/" + secret[:37]:           "/…",
+		strings.Repeat("/a", 100):   strings.Repeat("/a", 64) + "…",
+	} {
+		if got := logging.Path(&url.URL{Path: path, RawQuery: "token=x"}); got != want {
+			t.Errorf("%q: got %q, want %q", path, got, want)
+		}
 	}
 }

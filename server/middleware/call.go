@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
@@ -54,6 +55,8 @@ type Transport interface {
 	// Sent returns the values of a key of the call's metadata. The caller must not
 	// modify them.
 	Sent(key string) []string
+	// Address returns the address of the client.
+	Address() string
 }
 
 // begin returns the state of a new call, with its request id.
@@ -65,6 +68,17 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
 	tracing.Describe(ctx, "moderato.request_id", call.requestID)
 	return call
+}
+
+// address returns the address of the client; empty if there is no network.
+func (c *call) address() string {
+	if c.stream != nil {
+		return c.stream.Address()
+	}
+	if p, ok := peer.FromContext(c.Context); ok && p.Addr != nil {
+		return p.Addr.String()
+	}
+	return ""
 }
 
 // sent returns the values of a key of the call's metadata. For a call over gRPC it

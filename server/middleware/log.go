@@ -51,7 +51,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 		attrs = append(attrs, slog.Bool("replayed", true))
 	}
 	if err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()))
+		attrs = append(attrs, slog.Any("error", err), slog.String("address", c.address()))
 	}
 	c.Log.LogAttrs(c, level, "call", attrs...)
 }

@@ -1,13 +1,18 @@
 package middleware_test
 
 import (
+	"log/slog"
+	"net/netip"
 	"testing"
+	"time"
 
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 func TestEachCallIsLoggedAtItsLevel(t *testing.T) {
@@ -117,4 +122,65 @@ func TestLogLineNamesCaller(t *testing.T) {
 			t.Errorf("%s: got method %v and duration %v", c.id, line["method"], line["duration"])
 		}
 	}
+}
+
+// TestRefusedRequestsAreLoggedWithAddressAndPath checks what operators need to find a client
+// that sends bad requests.
+func TestRefusedRequestsAreLoggedWithAddressAndPath(t *testing.T) {
+	t.Parallel()
+	s, log := logged(t)
+	owner := s.As(t, servertest.Owner)
+	for id, c := range map[string]struct{ method, path, body, wantPath string }{
+		"nowhere":    {"GET", "/nowhere/%0Aadmin", "", "/nowhere/%0Aadmin"},
+		"method":     {"PUT", moderatorsPath, "", moderatorsPath},
+		"no-object":  {"POST", moderatorsPath, "{", moderatorsPath},
+		"wrong-type": {"POST", moderatorsPath, `{"channelId":1}`, moderatorsPath},
+	} {
+		r := s.Request(t, owner, c.method, c.path, c.body)
+		r.Header.Set("X-Request-Id", id)
+		s.Do(t, r)
+		found := log.find(t, "msg", "refused", "request_id", id, "path", c.wantPath, "http_method", c.method)
+		if len(found) != 1 || !isLoopback(found[0]["address"]) {
+			t.Errorf("%s: got %v, want one line with the address", id, found)
+		}
+	}
+	s.REST(t, servertest.Credentials{}, "GET", listOf(servertest.Owner), "")
+	_, _ = s.Moderation.ListModeratedChannels(t.Context(), &moderatov1.ListModeratedChannelsRequest{})
+	for _, transport := range []string{"rest", "grpc"} {
+		found := log.find(t, "msg", "call", "code", "TOKEN_MISSING", "transport", transport)
+		if len(found) != 1 || !isLoopback(found[0]["address"]) {
+			t.Errorf("%s: got %v, want one line with the address", transport, found)
+		}
+	}
+}
+
+func isLoopback(address any) bool {
+	text, _ := address.(string)
+	at, err := netip.ParseAddrPort(text)
+	return err == nil && at.Addr().IsLoopback()
+}
+
+// TestFailingDatabaseIsLoggedOnce calls a server that lost its database, while its jobs run.
+func TestFailingDatabaseIsLoggedOnce(t *testing.T) {
+	storetest.OneServer(t, func(t *testing.T, url store.URL) {
+		proxy := storetest.NewProxy(t, url)
+		config, kept := servertest.Config(proxy.URL), &lines{}
+		config.Log = slog.New(slog.NewJSONHandler(kept, nil))
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		owner := s.As(t, servertest.Owner)
+		proxy.SetDown(true)
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			s.REST(t, owner, "GET", listOf(servertest.Owner), "")
+			s.REST(t, owner, "POST", moderatorsPath, roleOf(servertest.Viewer))
+		}
+		proxy.SetDown(false)
+		if got := append(kept.find(t, "level", "ERROR"), kept.find(t, "level", "WARN")...); len(got) != 1 {
+			t.Errorf("got %d lines, want one: %v", len(got), got)
+		}
+		if got := kept.find(t, "code", "UNAVAILABLE"); len(got) != 0 {
+			t.Errorf("got lines of calls: %v", got)
+		}
+		eventually(t, "a call", func() bool { return s.REST(t, owner, "GET", listOf(servertest.Owner), "").Status == 200 })
+	})
 }

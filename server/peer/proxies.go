@@ -33,7 +33,7 @@ func Behind(trusted []netip.Prefix, log *slog.Logger, next http.Handler) http.Ha
 		believed := r.WithContext(r.Context()) // a copy
 		if ip, ok := parse(r.RemoteAddr); ok && isTrusted(ip) {
 			if from, ok := lastOutside(strings.Split(strings.Join(hops, ","), ","), isTrusted); ok {
-				believed.RemoteAddr = from.String()
+				believed.RemoteAddr = from.WithZone("").String()
 			}
 		} else {
 			warned.Do(func() {

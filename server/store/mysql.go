@@ -126,8 +126,10 @@ type session struct {
 // alone runs the text of the first comment, and ignores that of the second.
 func (s session) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := s.Connector.Connect(ctx)
-	if err != nil {
-		return nil, exported(err)
+	if err = exported(err); isConnectionError(err) {
+		return nil, unreachableError{err}
+	} else if err != nil {
+		return nil, err
 	}
 	for _, statement := range []string{
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
@@ -144,11 +146,16 @@ func (s session) Connect(ctx context.Context) (driver.Conn, error) {
 // exported returns an error of the driver in a form that callers recognize. If the network
 // fails during the handshake, the driver returns an internal error.
 func exported(err error) error {
-	if err.Error() == "bad connection" {
+	if err != nil && err.Error() == "bad connection" {
 		return mysql.ErrInvalidConn
 	}
 	return err
 }
+
+// unreachableError is the error of a connection that could not be opened.
+type unreachableError struct{ error }
+
+func (e unreachableError) Unwrap() []error { return []error{ErrUnavailable, e.error} }
 
 func (mysqlDialect) name() string { return entdialect.MySQL }
 

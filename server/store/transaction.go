@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/go-sql-driver/mysql"
+	"modernc.org/sqlite"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/fair"
@@ -307,4 +310,19 @@ func (s *Store) Classify(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
+}
+
+// IsFailure reports whether an error is a failure of the database, such as a connection that
+// was lost, whether Classify has marked it or not. It does not recognize the network's own
+// errors, which may come from elsewhere.
+func IsFailure(err error) bool {
+	var server *mysql.MySQLError
+	var embedded *sqlite.Error
+	switch {
+	case errors.As(err, &server):
+		return mysqlDialect{}.retryCause(err) != "" || mysqlDialect{}.isFull(err)
+	case errors.As(err, &embedded):
+		return sqliteDialect{}.retryCause(err) != "" || sqliteDialect{}.isFull(err)
+	}
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNoPrimary) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
 }

@@ -175,12 +175,13 @@ func (h *handler) log(x *exchange, err error, elapsed time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request_id", requestid.FromContext(x.r.Context())), slog.String("method", x.r.URL.Path),
 		slog.String("transport", "rest"), slog.String("code", code), slog.Duration("duration", elapsed),
+		slog.String("address", x.r.RemoteAddr),
 	}
 	if x.client != "" {
 		attrs = append(attrs, slog.String("client_id", x.client))
 	}
 	if err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()))
+		attrs = append(attrs, slog.Any("error", err))
 	}
 	h.Log.LogAttrs(x.r.Context(), level, "call", attrs...)
 }
