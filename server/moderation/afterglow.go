@@ -2,10 +2,7 @@ package moderation
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -22,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/tableindex"
 	"github.com/moderato-live/moderato/server/textmatch"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -40,8 +38,9 @@ const (
 	// maxAfterglowBatch is the size of a batch from which an afterglow bans nobody more: the
 	// undo of a batch is one transaction, which must end within a call.
 	maxAfterglowBatch = 50_000
-	// publishInterval is after how many compilations a refresh publishes the index.
-	publishInterval = 64
+	// afterglowBudget is how many bytes the matchers of afterglows have together. Those of the
+	// channel that has most make room, and are compiled again when they are needed.
+	afterglowBudget = 32 << 20
 	// freeSteps is how many steps the matchers of a channel may take for one post without a
 	// turn, which is enough for the afterglows of an ordinary raid.
 	freeSteps = 250_000
@@ -55,25 +54,33 @@ type Afterglows struct {
 	// Sweeps has the turns for posts that take long to match.
 	Sweeps *Sweeps
 
-	index      atomic.Pointer[map[uid.ID][]*afterglow] // by channel
-	refreshing *semaphore.Weighted                     // of one
-	known      map[digest.SHA256]*afterglow            // used by the refresh
-	compile    func(*ent.Sweep) *afterglow             // newAfterglow
+	index      *tableindex.Index[glowing, *afterglow]
+	refreshing *semaphore.Weighted // of one
 }
 
 // NewAfterglows returns Afterglows. Their job must run.
 func NewAfterglows(s *store.Store, sweeps *Sweeps) *Afterglows {
-	return &Afterglows{Store: s, Sweeps: sweeps, refreshing: semaphore.NewWeighted(1), compile: newAfterglow}
+	return newAfterglows(s, sweeps, afterglowBudget)
 }
 
-// afterglow is the time after a sweep. The index may be out of date, so the sweep's row
+func newAfterglows(s *store.Store, sweeps *Sweeps, budget int) *Afterglows {
+	a := &Afterglows{Store: s, Sweeps: sweeps, refreshing: semaphore.NewWeighted(1)}
+	a.index = tableindex.New(budget, a.load)
+	return a
+}
+
+// glowing is an afterglow as the index has it. The index may be out of date, so the sweep's row
 // decides in the transaction of a ban.
+type glowing struct {
+	sweepID digest.SHA256
+	until   instant.Instant
+}
+
+// afterglow is the time after a sweep.
 type afterglow struct {
 	conditions
 
 	sweepID digest.SHA256
-	until   instant.Instant
-	err     error // why it cannot be used; nil if it can
 }
 
 // Job returns the job that refreshes the index.
@@ -81,9 +88,7 @@ func (a *Afterglows) Job() jobs.Job {
 	return jobs.Job{Name: "read the afterglows of sweeps", Interval: afterglowInterval, Run: jobs.All(a.Refresh)}
 }
 
-// Refresh reads the afterglows. It leaves out one that it cannot use, and returns an error.
-// It compiles each of them once. If its time ends before, it uses those that it has compiled,
-// and the next refresh goes on.
+// Refresh reads which afterglows there are.
 func (a *Afterglows) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -91,93 +96,55 @@ func (a *Afterglows) Refresh(ctx context.Context) error {
 		return fmt.Errorf("wait for another refresh of afterglows: %w", err)
 	}
 	defer a.refreshing.Release(1)
-	rows, err := a.read(ctx)
+	present, err := a.read(ctx)
 	if err != nil {
 		return fmt.Errorf("read afterglows: %w", err)
 	}
-	known := make(map[digest.SHA256]*afterglow, len(rows))
-	for _, row := range rows {
-		if g := a.known[row.ID]; g != nil {
-			known[row.ID] = g
-		}
-	}
-	a.known = known
-	_ = a.publish(rows) // the last one returns all errors
-	for i, row := range inTurns(rows, known) {
-		if err := ctx.Err(); err != nil {
-			_ = a.publish(rows)
-			return fmt.Errorf("compile afterglows: %w", err)
-		}
-		known[row.ID] = a.compile(row)
-		if i%publishInterval == 0 {
-			_ = a.publish(rows)
-		}
-	}
-	return a.publish(rows)
+	a.index.Replace(present)
+	return nil
 }
 
-// inTurns returns the rows that are not known, the first of each channel before the second of
-// any, so that a channel with many patterns does not delay the others.
-func inTurns(rows []*ent.Sweep, known map[digest.SHA256]*afterglow) []*ent.Sweep {
-	var rounds [maxChannelAfterglows][]*ent.Sweep
-	of := map[uid.ID]int{}
-	for _, row := range rows {
-		if known[row.ID] == nil {
-			round := of[row.ChannelID]
-			rounds[round] = append(rounds[round], row)
-			of[row.ChannelID]++
-		}
-	}
-	return slices.Concat(rounds[:]...)
-}
-
-// publish makes an index of the rows that are known. It returns the errors of those that
-// cannot be used.
-func (a *Afterglows) publish(rows []*ent.Sweep) error {
-	var errs []error
-	index := make(map[uid.ID][]*afterglow, len(rows))
-	for _, row := range rows {
-		switch g := a.known[row.ID]; {
-		case g == nil:
-		case g.err != nil:
-			errs = append(errs, g.err)
-		default:
-			index[row.ChannelID] = append(index[row.ChannelID], g)
-		}
-	}
-	a.index.Store(&index)
-	return errors.Join(errs...)
-}
-
-// read returns the sweeps of the afterglows to handle.
-func (a *Afterglows) read(ctx context.Context) (rows []*ent.Sweep, err error) {
+// read returns the afterglows to handle, by channel.
+func (a *Afterglows) read(ctx context.Context) (map[uid.ID][]glowing, error) {
 	now, err := a.Store.Clock.Now(ctx, a.Store.Read)
 	if err != nil {
 		return nil, err
 	}
-	err = store.QueryEach(ctx, a.Store.Read, `SELECT id, channel_id, phrase, pattern, exempt_subscribers, exempt_follow_age, afterglow_until
+	present := map[uid.ID][]glowing{}
+	err = store.QueryEach(ctx, a.Store.Read, `SELECT id, channel_id, afterglow_until
 			FROM (SELECT s.*, ROW_NUMBER() OVER (PARTITION BY channel_id ORDER BY afterglow_until DESC, id) AS place FROM sweeps s WHERE afterglow_until > ?) g
 			WHERE place <= ? ORDER BY afterglow_until DESC LIMIT ?`, []any{now, maxChannelAfterglows, maxAfterglows},
 		func(scan func(...any) error) error {
-			row := &ent.Sweep{}
-			rows = append(rows, row)
-			return scan(&row.ID, &row.ChannelID, &row.Phrase, &row.Pattern, &row.ExemptSubscribers, &row.ExemptFollowAge, &row.AfterglowUntil)
+			var g glowing
+			var channelID uid.ID
+			err := scan(&g.sweepID, &channelID, &g.until)
+			present[channelID] = append(present[channelID], g)
+			return err
 		})
-	return rows, err
+	return present, err
 }
 
-func newAfterglow(row *ent.Sweep) *afterglow {
-	g := &afterglow{sweepID: row.ID, until: *row.AfterglowUntil, conditions: exemptionsOf(row)}
-	var err error
+// load compiles the phrase or pattern of an afterglow. An afterglow that was removed, or whose
+// pattern a later version allowed, matches nothing.
+func (a *Afterglows) load(ctx context.Context, of glowing) (*afterglow, int, error) {
+	g := &afterglow{sweepID: of.sweepID}
+	row, err := a.Store.Read.Sweep.Get(ctx, of.sweepID)
+	switch {
+	case ent.IsNotFound(err):
+		return g, 0, nil
+	case err != nil:
+		return nil, 0, a.Store.Classify(err)
+	}
+	g.conditions = exemptionsOf(row)
 	if row.Phrase != "" {
-		g.matcher, err = textmatch.Phrase(row.Phrase)
+		g.matcher, _ = textmatch.Phrase(row.Phrase)
 	} else {
-		g.matcher, err = textmatch.Pattern(row.Pattern)
+		g.matcher, _ = textmatch.Pattern(row.Pattern)
 	}
-	if err != nil {
-		g.err = fmt.Errorf("afterglow of channel %s: %w", row.ChannelID, err)
+	if g.matcher == nil {
+		return g, 0, nil
 	}
-	return g
+	return g, g.matcher.Size(), nil
 }
 
 // exemptionsOf returns the exemptions of a sweep.
@@ -191,21 +158,16 @@ func exemptionsOf(row *ent.Sweep) conditions {
 // Refuse returns USER_BANNED, and bans the sender, if an afterglow forbids a message. It bans
 // nobody more once the batch is full.
 func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message) error {
-	index := a.index.Load()
-	if index == nil || len(*index) == 0 {
+	present := a.index.Of(m.ChannelID)
+	if len(present) == 0 || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG {
 		return nil
 	}
-	glowing := (*index)[m.ChannelID]
-	if len(glowing) == 0 || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG {
-		return nil
-	}
-	length, steps := textmatch.FoldedLength(m.Text), 0
-	for _, g := range glowing {
-		if st.Now >= g.until {
+	steps := 0
+	for _, row := range present {
+		if st.Now >= row.Key.until {
 			continue
 		}
-		steps += length * g.matcher.Steps()
-		matches, err := a.match(ctx, g, m, steps <= freeSteps)
+		g, matches, err := a.match(ctx, row, m, &steps)
 		if err != nil {
 			return err
 		}
@@ -231,19 +193,27 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 	return nil
 }
 
-// match reports whether a message matches, in a turn of the channel unless it is free. So
+// match reports whether a message matches an afterglow, and adds to the steps of the message. If
+// there are many, or the afterglow has to be compiled, it takes a turn of the channel. So
 // patterns that take long delay only the posts of their own channel, and previews.
-func (a *Afterglows) match(ctx context.Context, g *afterglow, m chat.Message, isFree bool) (bool, error) {
-	if !isFree {
+func (a *Afterglows) match(ctx context.Context, row *tableindex.Row[glowing, *afterglow], m chat.Message, steps *int) (*afterglow, bool, error) {
+	g, isCompiled := a.index.Present(row)
+	if isCompiled && g.matcher != nil {
+		*steps += textmatch.FoldedLength(m.Text) * g.matcher.Steps()
+	}
+	if !isCompiled || *steps > freeSteps {
 		of := fair.FromContext(ctx)
 		of.Owner = fair.Owner{User: m.ChannelID}
 		slot, err := a.Sweeps.gate.Acquire(fair.NewContext(ctx, of))
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		defer slot.Release()
+		if g, err = a.index.Get(ctx, m.ChannelID, row); err != nil {
+			return nil, false, err
+		}
 	}
-	return g.matcher.Match(m.Text), nil
+	return g, g.matcher != nil && g.matcher.Match(m.Text), nil
 }
 
 // isExempt reports whether a user is exempt from a sweep, or does not exist.

@@ -2,14 +2,12 @@ package moderation_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -47,42 +45,35 @@ func openMigrated(t *testing.T) *store.Store {
 	return s
 }
 
-// TestRefreshCompilesInTurns ends a refresh while it compiles. What it has compiled is in effect,
-// of each channel something, and the next refresh compiles only the rest. An afterglow that
-// does not compile is tried once.
-func TestRefreshCompilesInTurns(t *testing.T) {
+// TestAfterglowsAreCompiledOnDemand has more afterglows than the budget of their matchers
+// allows, in two channels. Each of them still matches.
+func TestAfterglowsAreCompiledOnDemand(t *testing.T) {
 	s := openMigrated(t)
 	for i := range 3 {
-		glow(t, s, servertest.Owner, "free", time.Hour+time.Duration(i)*time.Second)
+		for _, channel := range []uid.ID{servertest.Owner, servertest.Other} {
+			glow(t, s, channel, fmt.Sprintf(`word%d\PL{8}`, i), time.Hour+time.Duration(i)*time.Second)
+		}
 	}
-	glow(t, s, servertest.Other, "(free", 30*time.Minute)
-	glow(t, s, servertest.Moderator, "free", 10*time.Minute)
-	a := moderation.NewAfterglows(s, moderation.NewSweeps())
-	ctx, cancel := context.WithCancel(t.Context())
-	var compiled []uid.ID
-	a.OnCompile(func(row *ent.Sweep) {
-		if compiled = append(compiled, row.ChannelID); row.ChannelID == servertest.Moderator {
-			cancel()
-		}
-	})
-	check := func(what string, err error, want string, channels []uid.ID, owner int) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", what, err, want)
-		}
-		if !slices.Equal(compiled, channels) {
-			t.Errorf("%s: compiled those of %v, want %v", what, compiled, channels)
-		}
-		if a.Of(servertest.Owner) != owner || a.Of(servertest.Moderator) != 1 || a.Of(servertest.Other) != 0 {
-			t.Errorf("%s: %d, %d and %d are in effect", what, a.Of(servertest.Owner), a.Of(servertest.Moderator), a.Of(servertest.Other))
-		}
-		compiled = nil
+	glow(t, s, servertest.Moderator, "(free", time.Hour) // does not compile
+	turns := moderation.NewTurns(1)
+	a := moderation.NewAfterglowsWithin(s, turns.Sweeps, 1<<10)
+	if err := a.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	err := a.Refresh(ctx)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	now, err := s.Clock.Now(t.Context(), s.Read)
+	if err != nil {
+		t.Fatal(err)
 	}
-	check("a refresh that ends early", err, "compile afterglows", []uid.ID{servertest.Owner, servertest.Other, servertest.Moderator}, 1)
-	check("the next one", a.Refresh(t.Context()), "does not compile", []uid.ID{servertest.Owner, servertest.Owner}, 3)
-	check("a further one", a.Refresh(t.Context()), "does not compile", nil, 3)
+	for _, channel := range []uid.ID{servertest.Owner, servertest.Other, servertest.Moderator, servertest.Owner} {
+		for i := range 4 {
+			wanted := 0
+			if i < 3 && channel != servertest.Moderator {
+				wanted = 1
+			}
+			m := chat.Message{ID: uid.New(), ChannelID: channel, UserID: servertest.Viewer, Text: fmt.Sprintf("word%d !!!!!!!!", i)}
+			if got, err := a.Matching(t.Context(), now, m); err != nil || got != wanted {
+				t.Errorf("%q in channel %s: %d afterglows match, %v, want %d", m.Text, channel, got, err, wanted)
+			}
+		}
+	}
 }

@@ -39,11 +39,23 @@ func TestLongMatchesTakeTurns(t *testing.T) {
 		m := chat.Message{ID: uid.New(), ChannelID: channelID, UserID: servertest.Viewer, Text: text}
 		return a.Refuse(asOwner(t.Context(), "bot", time.Nanosecond), &st, m)
 	}
+	for _, channel := range []uid.ID{servertest.Owner, servertest.Other} { // compiles the patterns
+		if err := refuse(channel, ordinary, chat.Standing{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	release, err := turns.Hold(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	glow(t, s, servertest.Nobody, "free", time.Hour)
+	if err := a.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	var overloaded *fair.OverloadedError
+	if err := refuse(servertest.Nobody, ordinary, chat.Standing{}); !errors.As(err, &overloaded) {
+		t.Errorf("a post for which a pattern is compiled: got %v, want an OverloadedError", err)
+	}
 	if err := refuse(servertest.Owner, expanding, chat.Standing{}); !errors.As(err, &overloaded) {
 		t.Errorf("a post that takes long: got %v, want an OverloadedError", err)
 	}

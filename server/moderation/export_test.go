@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -76,13 +77,23 @@ func (s Turns) Begin(ctx context.Context) (end func(), err error) {
 	return turns.end, nil
 }
 
-// OnCompile has a function called before an afterglow is compiled.
-func (a *Afterglows) OnCompile(call func(*ent.Sweep)) {
-	a.compile = func(row *ent.Sweep) *afterglow {
-		call(row)
-		return newAfterglow(row)
-	}
+// NewAfterglowsWithin returns Afterglows whose matchers have at most some bytes together.
+func NewAfterglowsWithin(s *store.Store, sweeps *Sweeps, budget int) *Afterglows {
+	return newAfterglows(s, sweeps, budget)
 }
 
 // Of returns how many afterglows of a channel are in effect.
-func (a *Afterglows) Of(channelID uid.ID) int { return len((*a.index.Load())[channelID]) }
+func (a *Afterglows) Of(channelID uid.ID) int { return len(a.index.Of(channelID)) }
+
+// Matching returns how many afterglows a message matches.
+func (a *Afterglows) Matching(ctx context.Context, now instant.Instant, m chat.Message) (n int, err error) {
+	steps := 0
+	for _, row := range a.index.Of(m.ChannelID) {
+		if _, matches, err := a.match(ctx, row, m, &steps); err != nil {
+			return n, err
+		} else if matches && now < row.Key.until {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -73,16 +73,13 @@ func Pattern(pattern string) (Matcher, error) {
 	}
 	plain, letters := write(parsed, plainWriter), write(parsed, lettersWriter)
 	m := &patternMatcher{}
-	var steps int
-	if m.letters, steps, err = compile(letters); err != nil {
+	if m.letters, err = m.compile(letters); err != nil {
 		return nil, err
 	}
-	m.steps = 2 * steps
-	if plain != letters {
-		if m.plain, m.steps, err = compile(plain); err != nil {
-			return nil, err
-		}
-		m.steps += steps
+	if plain == letters {
+		m.steps *= 2
+	} else if m.plain, err = m.compile(plain); err != nil {
+		return nil, err
 	}
 	if m.letters.MatchString("") || m.plain != nil && m.plain.MatchString("") {
 		return nil, ErrMatchesAll
@@ -94,11 +91,15 @@ type patternMatcher struct {
 	plain   *regexp.Regexp // nil if it is the same as letters
 	letters *regexp.Regexp
 	steps   int
+	size    int
 }
 
 // Steps is the number of the instructions of both forms: each may be taken for each
 // character.
 func (m *patternMatcher) Steps() int { return m.steps }
+
+// Size is that of the texts and instructions of both forms.
+func (m *patternMatcher) Size() int { return m.size }
 
 func (m *patternMatcher) Match(text string) bool {
 	f := newFolder(text)
@@ -112,22 +113,31 @@ func (m *patternMatcher) Match(text string) bool {
 	return !f.ascii && m.letters.Match(f.plain())
 }
 
-// compile compiles what write returned. It also returns the number of instructions.
-func compile(written string) (*regexp.Regexp, int, error) {
+// compile compiles what write returned, and adds to the steps and the size of the matcher.
+func (m *patternMatcher) compile(written string) (*regexp.Regexp, error) {
 	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
-		return nil, 0, ErrTooComplex
+		return nil, ErrTooComplex
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil || len(program.Inst) > maxInstructions {
-		return nil, 0, ErrTooComplex
+		return nil, ErrTooComplex
 	}
 	re, err := regexp.Compile(written)
 	if err != nil {
-		return nil, 0, ErrTooComplex
+		return nil, ErrTooComplex
 	}
-	return re, len(program.Inst), nil
+	m.steps += len(program.Inst)
+	m.size += len(written)
+	for _, instruction := range program.Inst {
+		m.size += instructionSize + 4*len(instruction.Rune)
+	}
+	return re, nil
 }
+
+// instructionSize is how many bytes an instruction of a program has, without the characters of
+// its class.
+const instructionSize = 40
 
 // parts returns the number of literals, classes and operators of an expression, after
 // repetitions are expanded.

@@ -69,6 +69,21 @@ func (m *phraseMatcher) Match(text string) bool {
 // Steps is that of one search.
 func (m *phraseMatcher) Steps() int { return 1 }
 
+// Size is that of the matcher and its spellings.
+func (m *phraseMatcher) Size() int {
+	size := matcherSize + len(m.plain.text)
+	for _, w := range m.merged {
+		size += wordsSize + len(w.text)
+	}
+	return size
+}
+
+// About how many bytes a phraseMatcher and a spelling have without their texts.
+const (
+	matcherSize = 128
+	wordsSize   = 64
+)
+
 func plainForm(text string) []byte {
 	f := newFolder(text)
 	defer folders.Put(f)

@@ -25,6 +25,8 @@ type Matcher interface {
 	// Steps returns how many steps, of some nanoseconds each, Match takes at most for each
 	// byte of the FoldedLength of a message.
 	Steps() int
+	// Size returns about how many bytes of memory the Matcher has.
+	Size() int
 }
 
 // MaxLength is the maximum length of a phrase and of a pattern in characters.

@@ -2,6 +2,7 @@ package textmatch_test
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -103,4 +104,38 @@ func TestBadPatterns(t *testing.T) {
 	if _, err := textmatch.Pattern(strings.Repeat("é", 500)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSizeIsAboutTheMemory compares the sizes of matchers with how much the heap grows.
+func TestSizeIsAboutTheMemory(t *testing.T) {
+	for pattern, compile := range map[string]func(string) (textmatch.Matcher, error){
+		strings.Repeat(`\PL`, 8) + strings.Repeat(`\pL`, 7): textmatch.Pattern,
+		`(?:free|cheap)\s+(?:subs?|viewers)`:                textmatch.Pattern,
+		`.{0,60}.{0,60}!!`:                                  textmatch.Pattern,
+		strings.Repeat("free ", 90):                         textmatch.Phrase,
+	} {
+		const n = 50
+		matchers := make([]textmatch.Matcher, n)
+		before := heap()
+		for i := range matchers {
+			m, err := compile(pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			matchers[i] = m
+		}
+		grown := int(heap()-before) / n
+		if size := matchers[0].Size(); grown > 2*size+1000 || size > 2*grown {
+			t.Errorf("%s: the size is %d, and the heap grows by %d", pattern, size, grown)
+		}
+		runtime.KeepAlive(matchers)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC() // what the first one found is freed by the second
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
