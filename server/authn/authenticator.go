@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -51,6 +52,8 @@ type Authenticator struct {
 	known   *lru.Cache[digest.SHA256, knownToken]
 	unknown *lru.Cache[digest.SHA256, time.Time]
 	flights singleflight.Group
+	// failures bounds the look-ups of secrets that do not exist.
+	failures *peer.Failures
 }
 
 // knownToken is the state of a token at an instant.
@@ -67,12 +70,14 @@ type knownToken struct {
 func NewAuthenticator(s *store.Store) *Authenticator {
 	known, _ := lru.New[digest.SHA256, knownToken](knownTokens) // fails only for a size below 1
 	unknown, _ := lru.New[digest.SHA256, time.Time](unknownTokens)
-	return &Authenticator{store: s, known: known, unknown: unknown}
+	failures := peer.NewFailures(func() time.Time { return s.Clock.Local().Time() })
+	return &Authenticator{store: s, known: known, unknown: unknown, failures: failures}
 }
 
 // Authenticate returns the caller of a request, from the request's metadata. The
-// function value returns the metadata values of a key.
-func (a *Authenticator) Authenticate(ctx context.Context, value func(key string) []string) (*Caller, error) {
+// function value returns the metadata values of a key. address is the address from which the
+// request comes; empty if it comes from the server itself.
+func (a *Authenticator) Authenticate(ctx context.Context, address string, value func(key string) []string) (*Caller, error) {
 	text, err := bearer(value(AuthorizationKey))
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, value func(key string)
 	if err := checkToken(text); err != nil {
 		return nil, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
-	token, err := a.lookUp(ctx, digest.Of(text))
+	token, err := a.lookUp(ctx, address, digest.Of(text))
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +144,28 @@ func bearer(headers []string) (string, error) {
 	return token, nil
 }
 
-func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken, error) {
-	if token, ok := a.known.Get(d); ok && time.Since(token.asked) < cacheAge {
+func (a *Authenticator) lookUp(ctx context.Context, address string, d digest.SHA256) (knownToken, error) {
+	token, isKnown := a.known.Get(d)
+	if isKnown && time.Since(token.asked) < cacheAge {
 		return token, nil
 	}
 	if asked, ok := a.unknown.Get(d); ok && time.Since(asked) < cacheAge {
 		return knownToken{}, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
+	if isKnown {
+		return a.askAgain(ctx, d)
+	}
+	end, err := a.Attempt(address)
+	if err != nil {
+		return knownToken{}, err
+	}
+	token, err = a.askAgain(ctx, d)
+	end(err)
+	return token, err
+}
+
+// askAgain is ask, and asks again if the result is outdated when it arrives.
+func (a *Authenticator) askAgain(ctx context.Context, d digest.SHA256) (knownToken, error) {
 	for range maxLookups {
 		token, err := a.ask(ctx, d)
 		if err != nil || time.Since(token.asked) < maxAge {
@@ -153,6 +173,28 @@ func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken
 		}
 	}
 	return knownToken{}, &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: errOutdated}
+}
+
+// Attempt bounds the look-ups of tokens and tickets from an address: made-up ones cost a read
+// of the database each. The caller passes the error of the look-up to end. Attempt returns
+// RATE_LIMITED if too many look-ups failed.
+func (a *Authenticator) Attempt(address string) (end func(error), err error) {
+	if address == "" {
+		return func(error) {}, nil
+	}
+	succeeded, wait := a.failures.Attempt(address)
+	if wait > 0 {
+		return nil, &apierr.Error{
+			Reason:     moderatov1.Reason_REASON_RATE_LIMITED,
+			Message:    "Too many tokens from this network are unknown. Wait for the time in Retry-After.",
+			RetryAfter: wait,
+		}
+	}
+	return func(err error) {
+		if !errors.Is(err, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)) && !errors.Is(err, apierr.New(moderatov1.Reason_REASON_TICKET_INVALID)) {
+			succeeded()
+		}
+	}, nil
 }
 
 var errOutdated = errors.New("the look-up of the token took too long to tell how it stands")

@@ -44,7 +44,7 @@ func TestAuthenticateReturnsCallerOfToken(t *testing.T) {
 			if c.actingUser != "" {
 				md.Set(authn.ActingUserKey, c.actingUser)
 			}
-			got, err := a.Authenticate(context.Background(), md.Get)
+			got, err := a.Authenticate(context.Background(), "", md.Get)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue
@@ -74,7 +74,7 @@ func TestBearerSchemeIgnoresCase(t *testing.T) {
 	for _, header := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer   "} {
 		md := request(text)
 		md.Set(authn.AuthorizationKey, header+text)
-		if _, err := a.Authenticate(context.Background(), md.Get); err != nil {
+		if _, err := a.Authenticate(context.Background(), "", md.Get); err != nil {
 			t.Errorf("%q and the token: %v", header, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestDamagedTokenIsRejectedWithoutLookup(t *testing.T) {
 			}
 			md := request(good)
 			md.Set(authn.AuthorizationKey, "Bearer "+text)
-			if _, err := a.Authenticate(context.Background(), md.Get); !errors.Is(err, errInvalid) {
+			if _, err := a.Authenticate(context.Background(), "", md.Get); !errors.Is(err, errInvalid) {
 				t.Errorf("%s: got %v, want TOKEN_INVALID", name, err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestLookupContinuesWhenFirstCallerCancels(t *testing.T) {
 		ctx, giveUp := context.WithCancel(context.Background())
 		var first, second error
 		var callers sync.WaitGroup
-		callers.Go(func() { _, first = a.Authenticate(ctx, request(text).Get) })
+		callers.Go(func() { _, first = a.Authenticate(ctx, "", request(text).Get) })
 		synctest.Wait()
 		callers.Go(func() { _, second = authenticate(a, text) })
 		synctest.Wait()

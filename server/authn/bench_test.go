@@ -20,7 +20,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 		a := authn.NewAuthenticator(s.Store)
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := a.Authenticate(ctx, md.Get); err != nil {
+			if _, err := a.Authenticate(ctx, "", md.Get); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -28,7 +28,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	b.Run("looked up", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := authn.NewAuthenticator(s.Store).Authenticate(ctx, md.Get); err != nil {
+			if _, err := authn.NewAuthenticator(s.Store).Authenticate(ctx, "", md.Get); err != nil {
 				b.Fatal(err)
 			}
 		}

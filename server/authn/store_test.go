@@ -90,7 +90,7 @@ func request(text string) metadata.MD {
 }
 
 func authenticate(a *authn.Authenticator, text string) (*authn.Caller, error) {
-	return a.Authenticate(context.Background(), request(text).Get)
+	return a.Authenticate(context.Background(), "", request(text).Get)
 }
 
 // lookUps counts the token reads of a store. If before is not nil, it runs before each

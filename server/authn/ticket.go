@@ -26,7 +26,7 @@ func IsTicket(text string) bool {
 // act with the token's rights. userID is the user for whom a service token acts, or zero.
 // The error says why the token is not valid.
 func (a *Authenticator) CallerOf(ctx context.Context, id digest.SHA256, userID uid.ID) (*Caller, error) {
-	token, err := a.lookUp(ctx, id)
+	token, err := a.lookUp(ctx, "", id)
 	if err != nil {
 		return nil, err
 	}

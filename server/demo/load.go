@@ -86,7 +86,7 @@ func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 	service := &moderation.Service{Store: s}
 	authenticator := authn.NewAuthenticator(s)
 	for _, b := range Bans() {
-		caller, err := authenticator.Authenticate(ctx, metadata.Pairs(
+		caller, err := authenticator.Authenticate(ctx, "", metadata.Pairs(
 			authn.AuthorizationKey, "Bearer "+serviceToken,
 			authn.ClientIDKey, People().ServiceClient,
 			authn.ActingUserKey, b.Moderator.String(),

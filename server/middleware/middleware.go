@@ -53,7 +53,7 @@ type Chain struct {
 // Tickets finds the callers of event streams that are opened with a ticket. redeem uses
 // the ticket up.
 type Tickets interface {
-	Find(ctx context.Context, ticket string) (caller *authn.Caller, redeem func(context.Context) error, err error)
+	Find(ctx context.Context, address, ticket string) (caller *authn.Caller, redeem func(context.Context) error, err error)
 }
 
 // Unary runs a unary call through the chain. It is a grpc.UnaryServerInterceptor.
@@ -183,11 +183,11 @@ func (c *call) admit() error {
 func (c *call) authenticate() (redeem func(context.Context) error, err error) {
 	if c.stream != nil {
 		if ticket := c.stream.Sent(authn.TicketKey); len(ticket) > 0 {
-			c.caller, redeem, err = c.Tickets.Find(c, ticket[0])
+			c.caller, redeem, err = c.Tickets.Find(c, c.address(), ticket[0])
 			return redeem, err
 		}
 	}
-	c.caller, err = c.Authenticator.Authenticate(c, c.sent)
+	c.caller, err = c.Authenticator.Authenticate(c, c.address(), c.sent)
 	return func(context.Context) error { return nil }, err
 }
 

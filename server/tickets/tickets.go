@@ -72,18 +72,24 @@ func (s *Service) CreateEventTicket(ctx context.Context, _ *moderatov1.CreateEve
 
 // Find returns the caller whose rights a ticket has, and the function that uses the ticket
 // up. The stream may be opened only if that function returns no error.
-func (s *Service) Find(ctx context.Context, text string) (caller *authn.Caller, redeem func(context.Context) error, err error) {
+func (s *Service) Find(ctx context.Context, address, text string) (caller *authn.Caller, redeem func(context.Context) error, err error) {
 	if !authn.IsTicket(text) {
 		return nil, nil, errInvalid
 	}
 	id := digest.Of(text)
+	end, err := s.Authenticator.Attempt(address)
+	if err != nil {
+		return nil, nil, err
+	}
 	row, err := s.Store.Read.EventTicket.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		return nil, nil, errInvalid
+		err = errInvalid
 	}
-	if err != nil {
-		return nil, nil, s.Store.Classify(err)
+	if err = s.Store.Classify(err); err != nil {
+		end(err)
+		return nil, nil, err
 	}
+	end(nil)
 	var userID uid.ID
 	if row.UserID != nil {
 		userID = *row.UserID

@@ -227,3 +227,21 @@ func TestTicketSurvivesLostCommit(t *testing.T) {
 		}
 	})
 }
+
+// TestMadeUpTicketsAreLookedUpAtABoundedRate sends made-up tickets whose checksum is right.
+func TestMadeUpTicketsAreLookedUpAtABoundedRate(t *testing.T) {
+	t.Parallel()
+	config := servertest.Config(storetest.SQLite(t))
+	s := servertest.Start(t, config)
+	outcomes := map[string]int{}
+	for range 200 {
+		ticket, err := authn.NewTicket()
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcomes[open(t, s, ticket, "")]++
+	}
+	if outcomes["TICKET_INVALID"] < 100 || outcomes["RATE_LIMITED"] == 0 {
+		t.Errorf("got %v", outcomes)
+	}
+}
