@@ -53,9 +53,9 @@ type Options struct {
 	Log *slog.Logger
 	// Endpoints are served beside the services.
 	Endpoints []Endpoint
-	// Socket serves the requests at SocketPath, which are not calls.
-	SocketPath string
-	Socket     http.Handler
+	// Socket serves the requests at SocketPaths, which are not calls.
+	SocketPaths []string
+	Socket      http.Handler
 	// Pages are served beside the API, which has none of their paths.
 	Pages Pages
 	// Registerer registers the facade's metrics.
@@ -130,7 +130,11 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	}
 	served, origins := compressing, crossOrigin(o.CORSOrigins)
 	if o.Socket != nil {
-		served = except(map[string]bool{o.SocketPath: true, o.SocketPath + "/": true}, socket(origins, o.Socket), compressing)
+		paths := map[string]bool{}
+		for _, path := range o.SocketPaths {
+			paths[path], paths[path+"/"] = true, true
+		}
+		served = except(paths, socket(origins, o.Socket), compressing)
 	}
 	crossing := except(pages, served, askedHeaders(origins.Handler(served)))
 	if o.Pages != nil {

@@ -12,17 +12,10 @@ import (
 // it to the server to refuse the WebSockets of other pages.
 func socket(origins *cors.Cors, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Origin") == "" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		if !origins.OriginAllowed(r) && !isOwnOrigin(r) {
+		if r.Header.Get("Origin") != "" && !origins.OriginAllowed(r) && !isOwnOrigin(r) {
 			http.Error(w, "Pages of this origin may not connect.", http.StatusForbidden)
 			return
 		}
-		// Libraries refuse all origins but the server's own, if they see one.
-		r = r.Clone(r.Context())
-		r.Header.Del("Origin")
 		next.ServeHTTP(w, r)
 	})
 }

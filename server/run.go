@@ -201,7 +201,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.Docs = site.New(openapi.JSON, s.config.Log)
 	facade, err := gateway.New(conn, gateway.Options{
 		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents()...), Log: s.config.Log, Registerer: registry,
-		SocketPath: socketio.Path, Socket: s.sockets, Pages: s.Docs,
+		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: s.sockets, Pages: s.Docs,
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)

@@ -7,10 +7,16 @@ import { ban, call, given } from './support.mjs'
 
 const [server, otherServer] = given.servers
 
+// connections are the two ways in which clients connect.
+const connections = {
+  'at its path': (base, options) => io(base, { path: '/ws', ...options }),
+  'to its namespace': (base, options) => io(`${base}/ws`, options),
+}
+
 // listen connects, and returns the socket with what it receives: next waits for the first
 // message of a type that satisfies a condition, and removes it.
-function listen(t, base, options = {}) {
-  const socket = io(base, { path: '/ws', forceNew: true, reconnectionDelay: 100, reconnectionDelayMax: 500, ...options })
+function listen(t, base, { connect = connections['at its path'], ...options } = {}) {
+  const socket = connect(base, { forceNew: true, reconnectionDelay: 100, reconnectionDelayMax: 500, ...options })
   t.after(() => socket.close())
   const received = []
   const waiting = new Set()
@@ -61,14 +67,24 @@ for (const transports of [['websocket'], ['polling'], ['polling', 'websocket']])
   })
 }
 
-// Requests at each of several connections show that all of a connection reach one server.
-test('hears a ban through the proxy of a deployment', async (t) => {
-  const options = { base: given.proxy }
-  const listeners = Array.from({ length: 4 }, () => listen(t, given.proxy, { transports: ['polling'], reconnection: false }))
-  const sessions = await Promise.all(listeners.map(sessionOf))
-  for (const session of sessions) await subscribe(session, options)
-  await ban(Promise.all(listeners.map((listener) => listener.next('notification'))), options)
-})
+for (const [name, connect] of Object.entries(connections)) {
+  test(`learns its session from each message when it connects ${name}`, async (t) => {
+    const listener = listen(t, server, { connect })
+    const [{ sessionId }] = await once(listener.socket, 'session_welcome')
+    assert.equal(listener.socket.id, sessionId)
+    assert.equal(await sessionOf(listener), sessionId)
+    await hearsBan(listener, sessionId)
+  })
+
+  // Requests at each of several connections show that all of a connection reach one server.
+  test(`hears a ban through the proxy of a deployment when it connects ${name}`, async (t) => {
+    const options = { base: given.proxy }
+    const listeners = Array.from({ length: 4 }, () => listen(t, given.proxy, { connect, transports: ['polling'], reconnection: false }))
+    const sessions = await Promise.all(listeners.map(sessionOf))
+    for (const session of sessions) await subscribe(session, options)
+    await ban(Promise.all(listeners.map((listener) => listener.next('notification'))), options)
+  })
+}
 
 test('hears what it subscribed to through another server', async (t) => {
   const listener = listen(t, server)

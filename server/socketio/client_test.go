@@ -1,8 +1,6 @@
 package socketio_test
 
 import (
-	"io"
-	"net/http"
 	"testing"
 	"time"
 
@@ -43,23 +41,4 @@ func ban(t *testing.T, s *servertest.Server, user uid.ID) {
 	t.Helper()
 	_, err := s.Moderation.BanUser(s.As(t, servertest.Owner).Context(), &moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: user.String()})
 	must(t, servertest.OutcomeOf(err))
-}
-
-// get calls a path over HTTP without a token.
-func get(t *testing.T, s *servertest.Server, path string) (status int, body string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.HTTPAddr+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(text)
 }

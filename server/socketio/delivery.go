@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +16,6 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/hearing"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/watch"
@@ -147,7 +146,7 @@ func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscr
 	return s.server.watch.Deliver(attempt, wish, place, func(message any) error {
 		switch m := message.(type) {
 		case *outbox.Event:
-			s.send(ctx, notification(m.JSON(), m.Cursor))
+			s.notify(ctx, m.JSON(), m.Cursor)
 			*after = m.Position
 		case *moderatov1.WatchEventsResponse:
 			return s.deliverOther(ctx, row, m, after)
@@ -160,11 +159,11 @@ func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscr
 // missed ones, or a heartbeat. Nothing is missed up to the cursor of a heartbeat.
 func (s *session) deliverOther(ctx context.Context, row *ent.EventSubscription, m *moderatov1.WatchEventsResponse, after *int64) error {
 	if m.GetEvent() != nil {
-		s.send(ctx, notification(outbox.JSON(m.GetEvent()), ""))
+		s.notify(ctx, outbox.JSON(m.GetEvent()), "")
 		return ctx.Err()
 	}
 	if missed := m.GetMissedMessages(); missed > 0 {
-		s.send(ctx, packet("missed", s.server.store.Clock.Local(), missedPayload{row.ID.String(), row.Type, missed}))
+		s.tell(ctx, "missed", map[string]any{"id": row.ID, "type": row.Type, "missedMessages": missed})
 	}
 	at, err := outbox.ParseCursor(ctx, s.server.store, m.GetCursor())
 	if err != nil {
@@ -174,13 +173,6 @@ func (s *session) deliverOther(ctx context.Context, row *ent.EventSubscription, 
 	return ctx.Err()
 }
 
-// missedPayload is the payload of the message that a client was too slow for live events.
-type missedPayload struct {
-	ID             string `json:"id"`
-	Type           string `json:"type"`
-	MissedMessages int64  `json:"missedMessages"`
-}
-
 // revoke removes a subscription whose caller may not hear its events any more, and tells
 // the client. It reports false if the client has subscribed again meanwhile.
 func (s *session) revoke(ctx context.Context, row *ent.EventSubscription, reason moderatov1.Reason) bool {
@@ -188,68 +180,43 @@ func (s *session) revoke(ctx context.Context, row *ent.EventSubscription, reason
 	if err != nil {
 		if ctx.Err() == nil {
 			s.server.log.WarnContext(ctx, "an ended subscription could not be removed; its session ends", "error", err)
-			s.hangUp()
+			s.conn.close("")
 		}
 		return true
 	}
 	if isRemoved {
 		s.forget(row.ID)
-		s.send(ctx, revocation(row, apierr.Code(reason), s.server.store.Clock.Local()))
+		s.tell(ctx, "revocation", map[string]any{"id": row.ID, "type": row.Type, "reason": apierr.Code(reason)})
 	}
 	return isRemoved
 }
 
-// metadata is the metadata of a message that is not an event.
-type metadata struct {
-	MessageID        string `json:"messageId"`
-	MessageType      string `json:"messageType"`
-	MessageTimestamp string `json:"messageTimestamp"`
-}
-
-// envelope is a message that is not an event.
-type envelope struct {
-	Metadata metadata `json:"metadata"`
-	Payload  any      `json:"payload"`
-}
-
-// The parts of an event packet of Socket.IO in the namespace `/`.
-const (
-	packetStart = `2["eventsub",`
-	packetEnd   = `]`
-)
-
-func packet(messageType string, now instant.Instant, payload any) []byte {
-	text, _ := json.Marshal(envelope{ // strings only: it cannot fail
-		metadata{uid.New().String(), messageType, now.Time().UTC().Format("2006-01-02T15:04:05.000Z")}, payload,
+// tell sends a message that is not an event.
+func (s *session) tell(ctx context.Context, messageType string, payload map[string]any) {
+	now := s.server.store.Clock.Local().Time().UTC().Format("2006-01-02T15:04:05.000Z")
+	text, _ := json.Marshal(map[string]any{ // strings and numbers: it cannot fail
+		"metadata": map[string]any{"messageId": uid.New(), "messageType": messageType, "messageTimestamp": now}, "payload": payload,
 	})
-	return slices.Concat([]byte(packetStart), text, []byte(packetEnd))
+	s.send(ctx, "eventsub", text)
 }
 
-// welcome is the first message of a session.
-func welcome(session uid.ID, now instant.Instant) []byte {
-	return packet("session_welcome", now, map[string]string{"sessionId": session.String()})
-}
-
-// revocation is the message that a subscription ended by itself.
-func revocation(row *ent.EventSubscription, reason string, now instant.Instant) []byte {
-	return packet("revocation", now, map[string]string{"id": row.ID.String(), "type": row.Type, "reason": reason})
+// welcome tells the client that it has joined, and its session. Clients take the id from any
+// of the three messages.
+func (s *session) welcome(ctx context.Context) {
+	s.conn.push(fmt.Appendf(nil, connectPacket+`%s{"sid":%q}`, s.conn.namespace, s.id))
+	s.send(ctx, "session_welcome", fmt.Appendf(nil, `{"sessionId":%q}`, s.id))
+	s.tell(ctx, "session_welcome", map[string]any{"sessionId": s.id})
 }
 
 // metadataEnd is where the metadata of an encoded event end.
 var metadataEnd = []byte(`},"payload":`)
 
-// notification is the message with an event, whose JSON encoding is text. Its metadata also
-// have the event's cursor; a live event has none.
-func notification(text []byte, cursor string) []byte {
+// notify sends an event, whose JSON encoding is text. Its metadata also have the event's
+// cursor; a live event has none.
+func (s *session) notify(ctx context.Context, text []byte, cursor string) {
 	at := bytes.Index(text, metadataEnd)
-	var b strings.Builder
-	b.Grow(len(packetStart) + len(text) + len(`,"cursor":""`) + len(cursor) + len(packetEnd))
-	b.WriteString(packetStart)
-	b.Write(text[:at])
 	if cursor != "" {
-		b.WriteString(`,"cursor":"` + cursor + `"`)
+		cursor = `,"cursor":"` + cursor + `"`
 	}
-	b.Write(text[at:])
-	b.WriteString(packetEnd)
-	return []byte(b.String())
+	s.send(ctx, "eventsub", text[:at], []byte(cursor), text[at:])
 }

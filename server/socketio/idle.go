@@ -53,23 +53,11 @@ func (c *idleCounts) mayConnect(address string) bool {
 	return r.Allow()
 }
 
-// hasRoom reports whether another connection from an address may be idle.
-func (c *idleCounts) hasRoom(address string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.roomFor(address)
-}
-
-// roomFor is hasRoom. The caller holds mu.
-func (c *idleCounts) roomFor(address string) bool {
-	return len(c.addresses) < c.limits.Idle && c.byAddress[address] < c.limits.IdlePerAddress
-}
-
 // add counts a connection as idle, and reports whether there was room for it.
 func (c *idleCounts) add(conn, address string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.roomFor(address) {
+	if len(c.addresses) >= c.limits.Idle || c.byAddress[address] >= c.limits.IdlePerAddress {
 		return false
 	}
 	c.count(conn, address)

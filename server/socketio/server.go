@@ -7,35 +7,31 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/zishang520/socket.io/servers/engine/v3"
-	"github.com/zishang520/socket.io/servers/socket/v3"
-	"github.com/zishang520/socket.io/v3/pkg/types"
 
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// Path is the path at which clients connect.
+// Path is the path at which clients connect, and the namespace of those that connect at
+// DefaultPath.
 const Path = "/ws"
 
+// DefaultPath is the path of clients that do not choose one.
+const DefaultPath = "/socket.io"
+
 const (
-	// maxMessage is how many bytes a client may send in one message. Clients have nothing
-	// to say but that they are alive.
-	maxMessage = 16 << 10
-	// joinTimeout is how long a connection may take until it is a session.
-	joinTimeout = 10 * time.Second
 	// maxStoreWait is how long a session waits for its turn to be stored or removed.
 	maxStoreWait = 2 * time.Second
 	// changedTimeout bounds the reading of a session that a call has changed. The session
@@ -78,18 +74,15 @@ type Server struct {
 	store         *store.Store
 	log           *slog.Logger
 	idle          *idleCounts
-	openings      *openings
-	io            *socket.Server
-	handler       http.Handler
 
 	// ctx ends when the server stops.
-	ctx  context.Context //nolint:containedctx // sessions begin in callbacks that have none
+	ctx  context.Context //nolint:containedctx // connections outlast the requests that open them
 	stop context.CancelFunc
 
-	mu       sync.Mutex
-	active   map[uid.ID]*session
-	isClosed bool
-	begun    sync.WaitGroup // the sessions that have not ended
+	mu     sync.Mutex
+	conns  map[string]*conn
+	active map[uid.ID]*session
+	begun  sync.WaitGroup // the sessions that have not ended
 
 	subscribed prometheus.Gauge
 }
@@ -100,7 +93,7 @@ func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, 
 		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
 		watch:    w, authenticator: a, store: s, log: log,
 		idle:       newIdleCounts(limits),
-		openings:   newOpenings(),
+		conns:      map[string]*conn{},
 		active:     map[uid.ID]*session{},
 		subscribed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "moderato_socketio_subscriptions", Help: "Subscriptions of the Socket.IO sessions of this server."}),
 	}
@@ -108,100 +101,80 @@ func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, 
 	registry.MustRegister(server.subscribed, prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: "moderato_socketio_sessions", Help: "Socket.IO sessions that are connected to this server."},
 		func() float64 { return float64(len(server.list())) }))
-	options := socket.DefaultServerOptions()
-	options.SetPath(Path)
-	options.SetServeClient(false)
-	options.SetTransports(types.NewSet(socket.Polling, socket.WebSocket))
-	options.SetConnectTimeout(joinTimeout)
-	options.SetMaxHttpBufferSize(maxMessage)
-	options.SetAllowRequest(server.admit)
-	server.io = socket.NewServer(nil, options)
-	library := server.io.ServeHandler(options)
-	server.handler = server.openings.handle(server.serveRequests(library))
-	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
-	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
 }
-
-// ServeHTTP serves the requests of clients at Path.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 var (
 	errFull    = errors.New("too many connections without a subscription; subscribe, or close one")
 	errTooFast = errors.New("too many new connections from your network; wait a second")
 )
 
-// admit refuses a connection if there are too many without a subscription, or too many new
-// ones.
-func (s *Server) admit(ctx *types.HttpContext) error {
-	if s.ctx.Err() != nil {
-		return errors.New("the server stops; connect again")
-	}
-	address := peer.Address(ctx.Request())
+// admit adds a connection, which is idle until its session has a subscription. It refuses the
+// connection if there are too many idle ones, or too many new ones.
+func (s *Server) admit(c *conn) error {
 	switch {
-	case !s.idle.hasRoom(address):
-		return errFull
-	case !s.idle.mayConnect(address):
+	case s.ctx.Err() != nil:
+		return errors.New("the server stops; connect again")
+	case !s.idle.mayConnect(c.address):
 		return errTooFast
+	case !s.idle.add(c.id, c.address):
+		return errFull
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[c.id] = c
+	context.AfterFunc(c.ctx, func() { s.remove(c) })
+	return nil
+}
+
+// remove forgets a connection that has ended.
+func (s *Server) remove(c *conn) {
+	s.idle.remove(c.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.id)
+}
+
+// find returns the open connection with an id, nil if there is none.
+func (s *Server) find(id string) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.conns[id]; c != nil && !c.isClosed() {
+		return c
 	}
 	return nil
 }
 
-// track counts a connection as idle until its session has a subscription.
-func (s *Server) track(conn engine.Socket) {
-	s.openings.add(conn.Id(), conn.Request().Request())
-	_ = conn.Once("close", func(...any) { s.openings.remove(conn.Id()) })
-	address := peer.Address(conn.Request().Request())
-	if !s.idle.add(conn.Id(), address) {
-		conn.Close(true)
-		return
-	}
-	_ = conn.Once("close", func(...any) { s.idle.remove(conn.Id()) })
-	if conn.ReadyState() == "closed" {
-		// The client was gone before anybody listened for its end, not even the library.
-		s.idle.remove(conn.Id())
-		s.openings.remove(conn.Id())
-		s.io.Engine().Clients().Delete(conn.Id())
-	}
-}
-
-// welcome begins a session for a client that joined. It closes a connection that has a
-// session: the limits count connections, and the library lets a client join several times
-// if it does so at the same moment.
-func (s *Server) welcome(client *socket.Socket) {
+// welcome begins the session of a client that joined, and reports whether it did.
+func (s *Server) welcome(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isClosed || !s.openings.join(client.Conn().Id()) {
-		client.Conn().Close(true)
-		return
+	if c.isClosed() {
+		return false
 	}
-	s.begun.Go(func() { s.run(client) })
+	s.begun.Go(func() { s.run(c) })
+	return true
 }
 
-// run runs the session of a client until the client is gone or the server stops.
-func (s *Server) run(client *socket.Socket) {
-	ctx, cancel := context.WithCancel(inTurn(s.ctx, client))
-	_ = client.Once("disconnect", func(...any) { cancel() })
-	if !client.Connected() || client.Conn().ReadyState() == "closed" { // it was gone before
-		cancel()
-	}
+// run runs the session of a client until its connection ends.
+func (s *Server) run(c *conn) {
+	ctx := inTurn(c.ctx, c)
 	session := &session{
-		server: s, id: uid.New(), client: client, idleSince: time.Now(),
-		running: map[uid.ID]*delivery{}, revoked: map[uid.ID]bool{}, slots: make(chan struct{}, maxUnsent),
+		server: s, id: uid.New(), conn: c, idleSince: time.Now(),
+		running: map[uid.ID]*delivery{}, revoked: map[uid.ID]bool{},
 	}
 	if err := s.sessions.Add(ctx, session.id); err != nil {
 		var overloaded *fair.OverloadedError
 		if ctx.Err() == nil && !errors.As(err, &overloaded) {
 			s.log.WarnContext(ctx, "a Socket.IO session could not be stored", "error", err)
 		}
-		session.hangUp()
-		cancel()
+		c.close("")
 		return
 	}
 	s.mu.Lock()
 	s.active[session.id] = session
 	s.mu.Unlock()
-	session.send(ctx, welcome(session.id, s.store.Clock.Local()))
+	session.welcome(ctx)
 	<-ctx.Done()
 	s.end(session)
 }
@@ -209,19 +182,17 @@ func (s *Server) run(client *socket.Socket) {
 // inTurn returns a context in which the connections of an address take turns with others. A
 // client has no credentials when it connects, and the background work of the server must not
 // wait behind its connections.
-func inTurn(ctx context.Context, client *socket.Socket) context.Context {
-	address := peer.Address(client.Conn().Request().Request())
-	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: address}, MaxWait: maxStoreWait})
+func inTurn(ctx context.Context, c *conn) context.Context {
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: c.address}, MaxWait: maxStoreWait})
 }
 
-// end removes a session whose client is gone, or which the server closed.
+// end removes a session whose connection has ended.
 func (s *Server) end(session *session) {
 	s.mu.Lock()
 	delete(s.active, session.id)
 	s.mu.Unlock()
 	session.stopAll()
-	session.hangUp()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(inTurn(s.ctx, session.client)), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(inTurn(s.ctx, session.conn)), 5*time.Second)
 	defer cancel()
 	if err := s.sessions.Remove(ctx, session.id); err != nil {
 		s.log.WarnContext(ctx, "an ended Socket.IO session remains until it expires", "error", err)
@@ -231,11 +202,7 @@ func (s *Server) end(session *session) {
 func (s *Server) list() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*session, 0, len(s.active))
-	for _, session := range s.active {
-		all = append(all, session)
-	}
-	return all
+	return slices.Collect(maps.Values(s.active))
 }
 
 // Changed reads the subscriptions of a session again if the session is connected to this
@@ -271,7 +238,7 @@ func (s *Server) Sync(ctx context.Context) error {
 	}
 	for _, session := range sessions {
 		if session.isIdle() {
-			session.client.Disconnect(true)
+			session.conn.close(disconnectPacket + session.conn.namespace) // the client does not connect again
 		}
 	}
 	changed, err := s.sessions.Changed(ctx)
@@ -304,7 +271,7 @@ func (s *Server) Confirm(ctx context.Context) error {
 	}
 	gone, err := s.sessions.Confirm(ctx, ids)
 	for _, id := range gone {
-		byID[id].hangUp()
+		byID[id].conn.close("")
 	}
 	return err
 }
@@ -313,9 +280,7 @@ func (s *Server) Confirm(ctx context.Context) error {
 // connect again by themselves, to another server.
 func (s *Server) Close() {
 	s.mu.Lock()
-	s.isClosed = true
-	s.mu.Unlock()
 	s.stop()
-	s.io.Engine().Close()
+	s.mu.Unlock()
 	s.begun.Wait()
 }

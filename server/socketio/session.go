@@ -3,31 +3,19 @@ package socketio
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/zishang520/socket.io/servers/engine/v3/transports"
-	"github.com/zishang520/socket.io/servers/socket/v3"
-	"github.com/zishang520/socket.io/v3/pkg/types"
-
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/uid"
-)
-
-const (
-	// maxUnsent is how many messages of a session may wait for a slow client. Deliveries
-	// wait while there are more, and continue from the database.
-	maxUnsent = 64
-	// sendTimeout is how long a message may wait before the client is taken for gone.
-	sendTimeout = 30 * time.Second
 )
 
 // session is a connected client.
 type session struct {
 	server *Server
 	id     uid.ID
-	client *socket.Socket
+	conn   *conn
 
 	// syncing is held while the subscriptions are read and applied.
 	syncing sync.Mutex
@@ -37,13 +25,7 @@ type session struct {
 	revoked   map[uid.ID]bool      // subscriptions that ended by themselves
 	idleSince time.Time            // zero while there are subscriptions
 	ended     bool
-
-	sending sync.Mutex
-	slots   chan struct{}
 }
-
-// hangUp closes the connection. The client connects again by itself.
-func (s *session) hangUp() { s.client.Conn().Close(true) }
 
 // isIdle reports whether the session has had no subscription for too long.
 func (s *session) isIdle() bool {
@@ -93,16 +75,15 @@ func (s *session) sync(ctx context.Context) error {
 
 // noteIdle records since when the session has no subscription. The caller holds mu.
 func (s *session) noteIdle() {
-	conn := s.client.Conn()
 	switch {
 	case len(s.running) > 0:
 		s.idleSince = time.Time{}
-		s.server.idle.remove(conn.Id())
+		s.server.idle.remove(s.conn.id)
 	case s.idleSince.IsZero():
 		s.idleSince = time.Now()
-		s.server.idle.addAgain(conn.Id(), peer.Address(conn.Request().Request()))
-		if conn.ReadyState() == "closed" { // the count may have been after its end
-			s.server.idle.remove(conn.Id())
+		s.server.idle.addAgain(s.conn.id, s.conn.address)
+		if s.conn.isClosed() { // the count may have been after its end
+			s.server.idle.remove(s.conn.id)
 		}
 	}
 }
@@ -144,21 +125,16 @@ func (s *session) forget(id uid.ID) {
 	s.noteIdle()
 }
 
-// send sends a message to the client. It waits while too many messages are unsent, and
-// closes the connection of a client that reads none.
-func (s *session) send(ctx context.Context, message []byte) {
-	timeout := time.NewTimer(sendTimeout)
-	defer timeout.Stop()
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return
-	case <-timeout.C:
-		s.hangUp()
-		return
+// send sends an event to the client, whose argument has parts. It waits while too much is
+// unsent, and closes the connection of a client that reads nothing.
+func (s *session) send(ctx context.Context, event string, parts ...[]byte) {
+	start := []byte(eventPacket + s.conn.namespace + `["` + event + `",`)
+	packet := slices.Concat(start, slices.Concat(parts...), []byte("]"))
+	waiting, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	if s.conn.room.Acquire(waiting, size(packet)) == nil {
+		s.conn.push(packet)
+	} else if ctx.Err() == nil {
+		s.conn.close("")
 	}
-	// One message at a time, so that the library calls sent for this very message.
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	s.client.Conn().Write(types.NewStringBuffer(message), nil, func(transports.Transport) { <-s.slots })
 }

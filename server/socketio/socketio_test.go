@@ -2,7 +2,6 @@ package socketio_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -378,21 +377,4 @@ func TestSessionsOfCrashedServersExpire(t *testing.T) {
 			t.Errorf("%d rows are left", n)
 		}
 	})
-}
-
-func TestPollingIsServed(t *testing.T) {
-	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
-	for _, path := range []string{"/ws/", "/ws"} {
-		status, text := get(t, s, path+"?EIO=4&transport=polling")
-		var open struct {
-			SID      string
-			Upgrades []string
-		}
-		if status != http.StatusOK || text == "" || json.Unmarshal([]byte(text[1:]), &open) != nil || open.SID == "" || len(open.Upgrades) != 1 {
-			t.Errorf("%s: got %d %s", path, status, text)
-		}
-	}
-	if status, text := get(t, s, "/ws/?EIO=3&transport=polling"); status != http.StatusBadRequest {
-		t.Errorf("an old protocol: got %d %s", status, text)
-	}
 }

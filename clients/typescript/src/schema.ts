@@ -1375,7 +1375,7 @@ export interface components {
             version: "1";
             /** @description Required. Which events to receive. */
             condition: components["schemas"]["SubscriptionConditionInput"];
-            /** @description Required. The session: the `sessionId` of its welcome message. */
+            /** @description Required. The session: the `sessionId` of its welcome message, or the id of the Socket.IO client. */
             sessionId: string;
         };
         /** @description CreateSubscriptionResponse is the subscription. */

@@ -89,7 +89,8 @@ type CreateSubscriptionRequest struct {
 	Version string `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
 	// Required. Which events to receive.
 	Condition *SubscriptionCondition `protobuf:"bytes,3,opt,name=condition" json:"condition,omitempty"`
-	// Required. The session: the `sessionId` of its welcome message.
+	// Required. The session: the `sessionId` of its welcome message, or the id of the
+	// Socket.IO client.
 	SessionId     string `protobuf:"bytes,4,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,13 +31,15 @@ const (
 // EventSubscriptionsService chooses which events a Socket.IO session receives.
 //
 // A client connects with Socket.IO 4 (protocol 5, Engine.IO 4; over WebSocket or
-// polling) to the path `/ws` of the REST address. It needs no token for that. Every
-// message of the server is the event `eventsub` with one object:
+// polling) to the path `/ws` of the REST address, or to the namespace `/ws` at the default
+// path `/socket.io/`. It needs no token for that, and sends no events. The event
+// `session_welcome` with `{"sessionId"}` comes first, which is also the id of the Socket.IO
+// client. Every other message of the server is the event `eventsub` with one object:
 //
 //	{"metadata": {"messageId", "messageType": "session_welcome", "messageTimestamp"},
 //	 "payload": {"sessionId"}}
 //
-// is the first one. The client passes its `sessionId` to CreateSubscription. An event
+// is the first of them. The client passes its `sessionId` to CreateSubscription. An event
 // follows as Event has it, with `messageType` `notification`. Unless its type is live, its
 // metadata also have a `cursor`, with which a stream of EventsService resumes after the
 // event. When a subscription ends by itself, because its token or its right ended, a message with
@@ -120,13 +122,15 @@ func (c *eventSubscriptionsServiceClient) DeleteSubscription(ctx context.Context
 // EventSubscriptionsService chooses which events a Socket.IO session receives.
 //
 // A client connects with Socket.IO 4 (protocol 5, Engine.IO 4; over WebSocket or
-// polling) to the path `/ws` of the REST address. It needs no token for that. Every
-// message of the server is the event `eventsub` with one object:
+// polling) to the path `/ws` of the REST address, or to the namespace `/ws` at the default
+// path `/socket.io/`. It needs no token for that, and sends no events. The event
+// `session_welcome` with `{"sessionId"}` comes first, which is also the id of the Socket.IO
+// client. Every other message of the server is the event `eventsub` with one object:
 //
 //	{"metadata": {"messageId", "messageType": "session_welcome", "messageTimestamp"},
 //	 "payload": {"sessionId"}}
 //
-// is the first one. The client passes its `sessionId` to CreateSubscription. An event
+// is the first of them. The client passes its `sessionId` to CreateSubscription. An event
 // follows as Event has it, with `messageType` `notification`. Unless its type is live, its
 // metadata also have a `cursor`, with which a stream of EventsService resumes after the
 // event. When a subscription ends by itself, because its token or its right ended, a message with
