@@ -12,6 +12,9 @@ func isSpace(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
+// tatweel only lengthens Arabic letters.
+const tatweel = 0x640
+
 // isInvisible reports whether a character is not displayed: it is a control character, or
 // Unicode says that it can be ignored, such as zero-width spaces and joiners, variation
 // selectors, the soft hyphen, tags, and controls of the direction of text.
@@ -48,6 +51,28 @@ func isMark(r rune) bool {
 		return false
 	}
 	return unicode.In(r, unicode.Mn, unicode.Me)
+}
+
+// decorations are the marks without which a letter of any script is still the same: the marks of
+// Latin, Greek and Cyrillic letters, which are decoration on others, and the vowel points of
+// Arabic and Hebrew, which most texts leave out.
+var decorations = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x300, Hi: 0x36F, Stride: 1}, {Lo: 0x483, Hi: 0x489, Stride: 1}, // marks; Cyrillic ones
+	{Lo: 0x5B0, Hi: 0x5BD, Stride: 1}, {Lo: 0x5BF, Hi: 0x5C1, Stride: 2}, {Lo: 0x5C2, Hi: 0x5C7, Stride: 5},
+	{Lo: 0x64B, Hi: 0x652, Stride: 1}, {Lo: 0x670, Hi: 0x670, Stride: 1},
+	{Lo: 0x1AB0, Hi: 0x1AFF, Stride: 1}, {Lo: 0x1DC0, Hi: 0x1DFF, Stride: 1}, // further marks
+	{Lo: 0x20D0, Hi: 0x20FF, Stride: 1}, {Lo: 0xFE20, Hi: 0xFE2F, Stride: 1}, // of symbols; halves
+}}
+
+func isDecoration(r rune) bool { return unicode.Is(decorations, r) }
+
+// isSeparator reports whether a character may stand between two words: it is white space,
+// punctuation, or a symbol such as an emoji.
+func isSeparator(r rune) bool {
+	if r < 0x80 {
+		return !isWord(r)
+	}
+	return unicode.In(r, unicode.Z, unicode.P, unicode.S)
 }
 
 // isWord reports whether a character is part of a word.

@@ -142,10 +142,13 @@ func trimSpace(dst []byte, start int) []byte {
 	return dst
 }
 
-// The fullwidth forms of ASCII, which are common in Chinese and Japanese.
+// The fullwidth forms of ASCII, which are common in Chinese and Japanese, and the outlined
+// letters and digits, which are newer than the tables of NFKC.
 const (
 	firstFullwidth = '！'
 	lastFullwidth  = '～'
+	outlinedA      = 0x1CCD6
+	outlinedZero   = 0x1CCF0
 )
 
 // appendVisible appends the visible characters and white space of a text. It replaces
@@ -159,6 +162,10 @@ func appendVisible(dst []byte, text string) (_ []byte, inert bool) {
 			dst = utf8.AppendRune(dst, r)
 		case firstFullwidth <= r && r <= lastFullwidth:
 			dst = append(dst, byte(r-firstFullwidth)+'!') // as NFKC has it
+		case outlinedA <= r && r < outlinedA+26:
+			dst = append(dst, byte(r-outlinedA)+'A')
+		case outlinedZero <= r && r < outlinedZero+10:
+			dst = append(dst, byte(r-outlinedZero)+'0')
 		case isSpace(r):
 			dst = append(dst, ' ')
 		case !isInvisible(r):
@@ -173,9 +180,11 @@ func appendPlain(dst, normal []byte) []byte {
 	for len(normal) > 0 {
 		r, size := utf8.DecodeRune(normal)
 		normal = normal[size:]
-		if r == ' ' {
+		switch r {
+		case ' ':
 			dst = appendSpace(dst, 0)
-		} else {
+		case tatweel:
+		default:
 			dst = appendFolded(dst, r)
 		}
 	}
@@ -193,8 +202,9 @@ func appendLetters(dst, normal []byte) (_ []byte, marked bool) {
 			dst = appendSpace(dst, 0)
 		case r < utf8.RuneSelf:
 			dst = append(dst, lower(byte(r)))
+		case r == tatweel:
 		case isMark(r):
-			if needsMark(dst) {
+			if !isDecoration(r) && needsMark(dst) {
 				dst = utf8.AppendRune(dst, r)
 				marked = true
 			}

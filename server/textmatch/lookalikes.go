@@ -27,6 +27,7 @@ func readLookAlikes(data string) []*page {
 	var pages []*page
 	for line := range strings.Lines(data) {
 		to, characters, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		to = strings.Map(withoutDecoration, to)
 		for _, r := range characters {
 			n := int(r >> pageBits)
 			for len(pages) <= n {
@@ -39,6 +40,14 @@ func readLookAlikes(data string) []*page {
 		}
 	}
 	return pages
+}
+
+// withoutDecoration removes decorations from a text, with strings.Map.
+func withoutDecoration(r rune) rune {
+	if isDecoration(r) {
+		return -1
+	}
+	return r
 }
 
 // replacement returns the text with which a look-alike beyond ASCII is replaced. It returns

@@ -17,9 +17,10 @@ var (
 
 // Phrase returns a Matcher for messages that contain a phrase as whole words: "sub" is in
 // "a sub!" and not in "subscribe". A * at the start or at the end of the phrase stands for
-// the rest of a word: "sub*" is in "subscribe", and "*sub*" in "unsubscribed". Scripts whose
-// words are written without spaces, such as Chinese, Japanese and Thai, and Korean, whose
-// particles are attached, need no *.
+// the rest of a word: "sub*" is in "subscribe", and "*sub*" in "unsubscribed". Any separators
+// may stand between two words: "free sub" is in "free_sub". Scripts whose words are written
+// without spaces, such as Chinese, Japanese and Thai, and Korean, whose particles are attached,
+// need no *.
 func Phrase(phrase string) (Matcher, error) {
 	if utf8.RuneCountInString(phrase) > MaxLength {
 		return nil, ErrTooLong
@@ -27,24 +28,32 @@ func Phrase(phrase string) (Matcher, error) {
 	phrase = strings.TrimSpace(phrase)
 	rest, anyStart := strings.CutPrefix(phrase, "*")
 	rest, anyEnd := strings.CutSuffix(rest, "*")
-	m := &phraseMatcher{plain: words{text: plainForm(rest), anyStart: anyStart, anyEnd: anyEnd}}
+	folded := plainForm(rest)
+	if len(folded) == 0 {
+		return nil, ErrEmptyPhrase
+	}
+	m := &phraseMatcher{plain: newWords(folded, anyStart, anyEnd), size: matcherSize + len(folded)}
 	// Capital and small letters of other scripts may look like different Latin letters.
 	for _, spelling := range []string{rest, strings.ToLower(rest), strings.ToUpper(rest)} {
 		text := []byte(Fold(spelling))
-		known := slices.ContainsFunc(m.merged, func(w words) bool { return bytes.Equal(w.text, text) })
-		if !known && len(text) > 0 {
-			m.merged = append(m.merged, words{text: text, anyStart: anyStart, anyEnd: anyEnd})
+		w := newWords(text, anyStart, anyEnd)
+		if len(text) > 0 && !slices.ContainsFunc(m.merged, w.equal) {
+			m.merged = append(m.merged, w)
+			m.size += len(text)
 		}
 	}
-	if len(m.plain.text) == 0 || len(m.merged) == 0 {
+	if len(m.merged) == 0 {
 		return nil, ErrEmptyPhrase
 	}
+	words := len(m.plain.parts)
+	m.size += (1 + len(m.merged)) * words * partSize
 	return m, nil
 }
 
 type phraseMatcher struct {
 	plain  words
 	merged []words
+	size   int
 }
 
 func (m *phraseMatcher) Match(text string) bool {
@@ -66,22 +75,16 @@ func (m *phraseMatcher) Match(text string) bool {
 	return false
 }
 
-// Steps is that of one search.
-func (m *phraseMatcher) Steps() int { return 1 }
+// Steps is the number of words: each may be compared at each character.
+func (m *phraseMatcher) Steps() int { return len(m.plain.parts) }
 
-// Size is that of the matcher and its spellings.
-func (m *phraseMatcher) Size() int {
-	size := matcherSize + len(m.plain.text)
-	for _, w := range m.merged {
-		size += wordsSize + len(w.text)
-	}
-	return size
-}
+// Size is that of the spellings and their words.
+func (m *phraseMatcher) Size() int { return m.size }
 
-// About how many bytes a phraseMatcher and a spelling have without their texts.
+// About how many bytes a phraseMatcher and a word have without their texts.
 const (
-	matcherSize = 128
-	wordsSize   = 64
+	matcherSize = 256
+	partSize    = 24
 )
 
 func plainForm(text string) []byte {
@@ -92,24 +95,59 @@ func plainForm(text string) []byte {
 
 // words is a folded phrase.
 type words struct {
-	text             []byte
-	anyStart, anyEnd bool // may begin or end within a word
+	parts            [][]byte // which separators separate in a text
+	anyStart, anyEnd bool     // may begin or end within a word
 }
+
+func newWords(folded []byte, anyStart, anyEnd bool) words {
+	return words{parts: bytes.Split(folded, []byte(" ")), anyStart: anyStart, anyEnd: anyEnd}
+}
+
+func (w words) equal(other words) bool { return slices.EqualFunc(w.parts, other.parts, bytes.Equal) }
 
 // in reports whether a folded text contains the words.
 func (w words) in(text []byte) bool {
 	for from := 0; ; {
-		i := bytes.Index(text[from:], w.text)
+		i := bytes.Index(text[from:], w.parts[0])
 		if i < 0 {
 			return false
 		}
-		start, end := from+i, from+i+len(w.text)
-		if (w.anyStart || isStart(text, start)) && (w.anyEnd || isEnd(text, end)) {
+		start := from + i
+		end := w.endAt(text, start)
+		if end >= 0 && (w.anyStart || isStart(text, start)) && (w.anyEnd || isEnd(text, end)) {
 			return true
 		}
 		_, size := utf8.DecodeRune(text[start:])
 		from = start + size
 	}
+}
+
+// endAt returns where the words end if the first of them begins at a position of a text; -1 if
+// the others do not follow.
+func (w words) endAt(text []byte, start int) (end int) {
+	end = start + len(w.parts[0])
+	for _, part := range w.parts[1:] {
+		run := separators(text[end:])
+		if run == 0 {
+			return -1
+		}
+		// A part such as (sub) begins within the run of separators.
+		_, first := utf8.DecodeRune(text[end:])
+		i := bytes.Index(text[end+first:min(end+run+len(part), len(text))], part)
+		if i < 0 {
+			return -1
+		}
+		end += first + i + len(part)
+	}
+	return end
+}
+
+// separators returns the length of the separators at the beginning of a text.
+func separators(text []byte) int {
+	if i := bytes.IndexFunc(text, func(r rune) bool { return !isSeparator(r) }); i >= 0 {
+		return i
+	}
+	return len(text)
 }
 
 // isStart reports whether no word continues at a position of a text.

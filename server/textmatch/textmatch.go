@@ -7,13 +7,16 @@
 //
 //   - The relation of look-alikes is closed over case within ASCII: I looks like l, so i, I,
 //     l, L, 1 and | are the same. "mall" and "mail" are therefore the same phrase.
-//   - Accents and other marks on Latin, Greek and Cyrillic letters are removed, so "año" and
-//     "ano" are the same. Marks of other scripts distinguish letters and remain.
+//   - Accents and other marks of Latin, Greek and Cyrillic letters are removed, so "año" and
+//     "ano" are the same, and so are the vowel points and the tatweel of Arabic and the points of
+//     Hebrew. Marks of other scripts distinguish letters and remain.
 //   - Small capitals, and letters in negative circles and squares, are Latin letters.
 //   - Letters that are blank are spaces.
+//   - The outlined letters and digits of Unicode 16 are Latin ones.
+//   - Any white space, punctuation and symbols may stand between the words of a phrase.
 //
 // It does not guess at what does not look alike: letters replaced with other digits and
-// symbols (fr33 $ub), spaced or repeated letters (f r e e, freeee), and flags as letters.
+// symbols (fr33 $ub), spaced, dotted or repeated letters (f r e e, freeee), and flags as letters.
 // A pattern can find those.
 package textmatch
 

@@ -56,6 +56,8 @@ func TestPhraseWildcards(t *testing.T) {
 		{"*night", "overnight", true}, {"ove*", "overnight", true}, {"for*", "fornight", true},
 		{"sub", "subs are not a sub", true}, {"$$$", "win$$$$now", true}, {"免费", "很免费吗", true}, {"free", "免费free订阅", true},
 		{"free sub", "|free sub|", true}, {"free sub", "you|free sub", true},
+		{"cocos (keeling) islands", "Cocos - (Keeling)_Islands", true}, {"salt & pepper", "salt && pepper", true}, {"salt & pepper", "salt pepper", false},
+		{"buy 💎 now", "buy now", false}, {"$$$ now", "win $$$$ now", true}, {"$$$ now", "now", false}, {"free sub", "free 1 sub", false}, {"free sub", "freesub", false},
 	} {
 		if got := matcher(t, c.phrase).Match(c.text); got != c.want {
 			t.Errorf("%q finds %q: %t", c.phrase, c.text, got)
