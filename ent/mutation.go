@@ -19974,23 +19974,25 @@ func (m *RaidMutation) ResetEdge(name string) error {
 // RefreshTokenMutation represents an operation that mutates the RefreshToken nodes in the graph.
 type RefreshTokenMutation struct {
 	config
-	op             Op
-	typ            string
-	id             *digest.SHA256
-	family_id      *uid.ID
-	client_id      *string
-	user_id        *uid.ID
-	scopes         *string
-	issued_at      *instant.Instant
-	addissued_at   *instant.Instant
-	expires_at     *instant.Instant
-	addexpires_at  *instant.Instant
-	replaced_at    *instant.Instant
-	addreplaced_at *instant.Instant
-	clearedFields  map[string]struct{}
-	done           bool
-	oldValue       func(context.Context) (*RefreshToken, error)
-	predicates     []predicate.RefreshToken
+	op                Op
+	typ               string
+	id                *digest.SHA256
+	family_id         *uid.ID
+	client_id         *string
+	user_id           *uid.ID
+	scopes            *string
+	issued_at         *instant.Instant
+	addissued_at      *instant.Instant
+	expires_at        *instant.Instant
+	addexpires_at     *instant.Instant
+	replaced_at       *instant.Instant
+	addreplaced_at    *instant.Instant
+	earlier_successor *digest.SHA256
+	latest_successor  *digest.SHA256
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*RefreshToken, error)
+	predicates        []predicate.RefreshToken
 }
 
 var _ ent.Mutation = (*RefreshTokenMutation)(nil)
@@ -20423,6 +20425,104 @@ func (m *RefreshTokenMutation) ResetReplacedAt() {
 	delete(m.clearedFields, refreshtoken.FieldReplacedAt)
 }
 
+// SetEarlierSuccessor sets the "earlier_successor" field.
+func (m *RefreshTokenMutation) SetEarlierSuccessor(d digest.SHA256) {
+	m.earlier_successor = &d
+}
+
+// EarlierSuccessor returns the value of the "earlier_successor" field in the mutation.
+func (m *RefreshTokenMutation) EarlierSuccessor() (r digest.SHA256, exists bool) {
+	v := m.earlier_successor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEarlierSuccessor returns the old "earlier_successor" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldEarlierSuccessor(ctx context.Context) (v *digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEarlierSuccessor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEarlierSuccessor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEarlierSuccessor: %w", err)
+	}
+	return oldValue.EarlierSuccessor, nil
+}
+
+// ClearEarlierSuccessor clears the value of the "earlier_successor" field.
+func (m *RefreshTokenMutation) ClearEarlierSuccessor() {
+	m.earlier_successor = nil
+	m.clearedFields[refreshtoken.FieldEarlierSuccessor] = struct{}{}
+}
+
+// EarlierSuccessorCleared returns if the "earlier_successor" field was cleared in this mutation.
+func (m *RefreshTokenMutation) EarlierSuccessorCleared() bool {
+	_, ok := m.clearedFields[refreshtoken.FieldEarlierSuccessor]
+	return ok
+}
+
+// ResetEarlierSuccessor resets all changes to the "earlier_successor" field.
+func (m *RefreshTokenMutation) ResetEarlierSuccessor() {
+	m.earlier_successor = nil
+	delete(m.clearedFields, refreshtoken.FieldEarlierSuccessor)
+}
+
+// SetLatestSuccessor sets the "latest_successor" field.
+func (m *RefreshTokenMutation) SetLatestSuccessor(d digest.SHA256) {
+	m.latest_successor = &d
+}
+
+// LatestSuccessor returns the value of the "latest_successor" field in the mutation.
+func (m *RefreshTokenMutation) LatestSuccessor() (r digest.SHA256, exists bool) {
+	v := m.latest_successor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLatestSuccessor returns the old "latest_successor" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldLatestSuccessor(ctx context.Context) (v *digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLatestSuccessor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLatestSuccessor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLatestSuccessor: %w", err)
+	}
+	return oldValue.LatestSuccessor, nil
+}
+
+// ClearLatestSuccessor clears the value of the "latest_successor" field.
+func (m *RefreshTokenMutation) ClearLatestSuccessor() {
+	m.latest_successor = nil
+	m.clearedFields[refreshtoken.FieldLatestSuccessor] = struct{}{}
+}
+
+// LatestSuccessorCleared returns if the "latest_successor" field was cleared in this mutation.
+func (m *RefreshTokenMutation) LatestSuccessorCleared() bool {
+	_, ok := m.clearedFields[refreshtoken.FieldLatestSuccessor]
+	return ok
+}
+
+// ResetLatestSuccessor resets all changes to the "latest_successor" field.
+func (m *RefreshTokenMutation) ResetLatestSuccessor() {
+	m.latest_successor = nil
+	delete(m.clearedFields, refreshtoken.FieldLatestSuccessor)
+}
+
 // Where appends a list predicates to the RefreshTokenMutation builder.
 func (m *RefreshTokenMutation) Where(ps ...predicate.RefreshToken) {
 	m.predicates = append(m.predicates, ps...)
@@ -20457,7 +20557,7 @@ func (m *RefreshTokenMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RefreshTokenMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 9)
 	if m.family_id != nil {
 		fields = append(fields, refreshtoken.FieldFamilyID)
 	}
@@ -20478,6 +20578,12 @@ func (m *RefreshTokenMutation) Fields() []string {
 	}
 	if m.replaced_at != nil {
 		fields = append(fields, refreshtoken.FieldReplacedAt)
+	}
+	if m.earlier_successor != nil {
+		fields = append(fields, refreshtoken.FieldEarlierSuccessor)
+	}
+	if m.latest_successor != nil {
+		fields = append(fields, refreshtoken.FieldLatestSuccessor)
 	}
 	return fields
 }
@@ -20501,6 +20607,10 @@ func (m *RefreshTokenMutation) Field(name string) (ent.Value, bool) {
 		return m.ExpiresAt()
 	case refreshtoken.FieldReplacedAt:
 		return m.ReplacedAt()
+	case refreshtoken.FieldEarlierSuccessor:
+		return m.EarlierSuccessor()
+	case refreshtoken.FieldLatestSuccessor:
+		return m.LatestSuccessor()
 	}
 	return nil, false
 }
@@ -20524,6 +20634,10 @@ func (m *RefreshTokenMutation) OldField(ctx context.Context, name string) (ent.V
 		return m.OldExpiresAt(ctx)
 	case refreshtoken.FieldReplacedAt:
 		return m.OldReplacedAt(ctx)
+	case refreshtoken.FieldEarlierSuccessor:
+		return m.OldEarlierSuccessor(ctx)
+	case refreshtoken.FieldLatestSuccessor:
+		return m.OldLatestSuccessor(ctx)
 	}
 	return nil, fmt.Errorf("unknown RefreshToken field %s", name)
 }
@@ -20581,6 +20695,20 @@ func (m *RefreshTokenMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetReplacedAt(v)
+		return nil
+	case refreshtoken.FieldEarlierSuccessor:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarlierSuccessor(v)
+		return nil
+	case refreshtoken.FieldLatestSuccessor:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLatestSuccessor(v)
 		return nil
 	}
 	return fmt.Errorf("unknown RefreshToken field %s", name)
@@ -20654,6 +20782,12 @@ func (m *RefreshTokenMutation) ClearedFields() []string {
 	if m.FieldCleared(refreshtoken.FieldReplacedAt) {
 		fields = append(fields, refreshtoken.FieldReplacedAt)
 	}
+	if m.FieldCleared(refreshtoken.FieldEarlierSuccessor) {
+		fields = append(fields, refreshtoken.FieldEarlierSuccessor)
+	}
+	if m.FieldCleared(refreshtoken.FieldLatestSuccessor) {
+		fields = append(fields, refreshtoken.FieldLatestSuccessor)
+	}
 	return fields
 }
 
@@ -20670,6 +20804,12 @@ func (m *RefreshTokenMutation) ClearField(name string) error {
 	switch name {
 	case refreshtoken.FieldReplacedAt:
 		m.ClearReplacedAt()
+		return nil
+	case refreshtoken.FieldEarlierSuccessor:
+		m.ClearEarlierSuccessor()
+		return nil
+	case refreshtoken.FieldLatestSuccessor:
+		m.ClearLatestSuccessor()
 		return nil
 	}
 	return fmt.Errorf("unknown RefreshToken nullable field %s", name)
@@ -20699,6 +20839,12 @@ func (m *RefreshTokenMutation) ResetField(name string) error {
 		return nil
 	case refreshtoken.FieldReplacedAt:
 		m.ResetReplacedAt()
+		return nil
+	case refreshtoken.FieldEarlierSuccessor:
+		m.ResetEarlierSuccessor()
+		return nil
+	case refreshtoken.FieldLatestSuccessor:
+		m.ResetLatestSuccessor()
 		return nil
 	}
 	return fmt.Errorf("unknown RefreshToken field %s", name)

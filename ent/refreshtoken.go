@@ -32,9 +32,13 @@ type RefreshToken struct {
 	IssuedAt instant.Instant `json:"issued_at,omitempty"`
 	// Until when it can be used.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
-	// When it was used first, and so replaced; null while it was not.
-	ReplacedAt   *instant.Instant `json:"replaced_at,omitempty"`
-	selectValues sql.SelectValues
+	// When it was used first, and so replaced; null while it was not. A successor that was replaced counts as used refreshGrace before.
+	ReplacedAt *instant.Instant `json:"replaced_at,omitempty"`
+	// The token that replaced it, if two that can be used did.
+	EarlierSuccessor *digest.SHA256 `json:"earlier_successor,omitempty"`
+	// The last token that replaced it.
+	LatestSuccessor *digest.SHA256 `json:"latest_successor,omitempty"`
+	selectValues    sql.SelectValues
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -42,6 +46,8 @@ func (*RefreshToken) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case refreshtoken.FieldEarlierSuccessor, refreshtoken.FieldLatestSuccessor:
+			values[i] = &sql.NullScanner{S: new(digest.SHA256)}
 		case refreshtoken.FieldID:
 			values[i] = new(digest.SHA256)
 		case refreshtoken.FieldIssuedAt, refreshtoken.FieldExpiresAt, refreshtoken.FieldReplacedAt:
@@ -114,6 +120,20 @@ func (_m *RefreshToken) assignValues(columns []string, values []any) error {
 				_m.ReplacedAt = new(instant.Instant)
 				*_m.ReplacedAt = instant.Instant(value.Int64)
 			}
+		case refreshtoken.FieldEarlierSuccessor:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field earlier_successor", values[i])
+			} else if value.Valid {
+				_m.EarlierSuccessor = new(digest.SHA256)
+				*_m.EarlierSuccessor = *value.S.(*digest.SHA256)
+			}
+		case refreshtoken.FieldLatestSuccessor:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field latest_successor", values[i])
+			} else if value.Valid {
+				_m.LatestSuccessor = new(digest.SHA256)
+				*_m.LatestSuccessor = *value.S.(*digest.SHA256)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -170,6 +190,16 @@ func (_m *RefreshToken) String() string {
 	builder.WriteString(", ")
 	if v := _m.ReplacedAt; v != nil {
 		builder.WriteString("replaced_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.EarlierSuccessor; v != nil {
+		builder.WriteString("earlier_successor=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.LatestSuccessor; v != nil {
+		builder.WriteString("latest_successor=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

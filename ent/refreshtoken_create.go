@@ -72,6 +72,34 @@ func (_c *RefreshTokenCreate) SetNillableReplacedAt(v *instant.Instant) *Refresh
 	return _c
 }
 
+// SetEarlierSuccessor sets the "earlier_successor" field.
+func (_c *RefreshTokenCreate) SetEarlierSuccessor(v digest.SHA256) *RefreshTokenCreate {
+	_c.mutation.SetEarlierSuccessor(v)
+	return _c
+}
+
+// SetNillableEarlierSuccessor sets the "earlier_successor" field if the given value is not nil.
+func (_c *RefreshTokenCreate) SetNillableEarlierSuccessor(v *digest.SHA256) *RefreshTokenCreate {
+	if v != nil {
+		_c.SetEarlierSuccessor(*v)
+	}
+	return _c
+}
+
+// SetLatestSuccessor sets the "latest_successor" field.
+func (_c *RefreshTokenCreate) SetLatestSuccessor(v digest.SHA256) *RefreshTokenCreate {
+	_c.mutation.SetLatestSuccessor(v)
+	return _c
+}
+
+// SetNillableLatestSuccessor sets the "latest_successor" field if the given value is not nil.
+func (_c *RefreshTokenCreate) SetNillableLatestSuccessor(v *digest.SHA256) *RefreshTokenCreate {
+	if v != nil {
+		_c.SetLatestSuccessor(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *RefreshTokenCreate) SetID(v digest.SHA256) *RefreshTokenCreate {
 	_c.mutation.SetID(v)
@@ -186,6 +214,14 @@ func (_c *RefreshTokenCreate) createSpec() (*RefreshToken, *sqlgraph.CreateSpec)
 	if value, ok := _c.mutation.ReplacedAt(); ok {
 		_spec.SetField(refreshtoken.FieldReplacedAt, field.TypeInt64, value)
 		_node.ReplacedAt = &value
+	}
+	if value, ok := _c.mutation.EarlierSuccessor(); ok {
+		_spec.SetField(refreshtoken.FieldEarlierSuccessor, field.TypeBytes, value)
+		_node.EarlierSuccessor = &value
+	}
+	if value, ok := _c.mutation.LatestSuccessor(); ok {
+		_spec.SetField(refreshtoken.FieldLatestSuccessor, field.TypeBytes, value)
+		_node.LatestSuccessor = &value
 	}
 	return _node, _spec
 }

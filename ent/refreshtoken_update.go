@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
@@ -97,6 +98,46 @@ func (_u *RefreshTokenUpdate) ClearReplacedAt() *RefreshTokenUpdate {
 	return _u
 }
 
+// SetEarlierSuccessor sets the "earlier_successor" field.
+func (_u *RefreshTokenUpdate) SetEarlierSuccessor(v digest.SHA256) *RefreshTokenUpdate {
+	_u.mutation.SetEarlierSuccessor(v)
+	return _u
+}
+
+// SetNillableEarlierSuccessor sets the "earlier_successor" field if the given value is not nil.
+func (_u *RefreshTokenUpdate) SetNillableEarlierSuccessor(v *digest.SHA256) *RefreshTokenUpdate {
+	if v != nil {
+		_u.SetEarlierSuccessor(*v)
+	}
+	return _u
+}
+
+// ClearEarlierSuccessor clears the value of the "earlier_successor" field.
+func (_u *RefreshTokenUpdate) ClearEarlierSuccessor() *RefreshTokenUpdate {
+	_u.mutation.ClearEarlierSuccessor()
+	return _u
+}
+
+// SetLatestSuccessor sets the "latest_successor" field.
+func (_u *RefreshTokenUpdate) SetLatestSuccessor(v digest.SHA256) *RefreshTokenUpdate {
+	_u.mutation.SetLatestSuccessor(v)
+	return _u
+}
+
+// SetNillableLatestSuccessor sets the "latest_successor" field if the given value is not nil.
+func (_u *RefreshTokenUpdate) SetNillableLatestSuccessor(v *digest.SHA256) *RefreshTokenUpdate {
+	if v != nil {
+		_u.SetLatestSuccessor(*v)
+	}
+	return _u
+}
+
+// ClearLatestSuccessor clears the value of the "latest_successor" field.
+func (_u *RefreshTokenUpdate) ClearLatestSuccessor() *RefreshTokenUpdate {
+	_u.mutation.ClearLatestSuccessor()
+	return _u
+}
+
 // Mutation returns the RefreshTokenMutation object of the builder.
 func (_u *RefreshTokenUpdate) Mutation() *RefreshTokenMutation {
 	return _u.mutation
@@ -142,6 +183,18 @@ func (_u *RefreshTokenUpdate) sqlSave(ctx context.Context) (_node int, err error
 	}
 	if _u.mutation.ReplacedAtCleared() {
 		_spec.ClearField(refreshtoken.FieldReplacedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EarlierSuccessor(); ok {
+		_spec.SetField(refreshtoken.FieldEarlierSuccessor, field.TypeBytes, value)
+	}
+	if _u.mutation.EarlierSuccessorCleared() {
+		_spec.ClearField(refreshtoken.FieldEarlierSuccessor, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.LatestSuccessor(); ok {
+		_spec.SetField(refreshtoken.FieldLatestSuccessor, field.TypeBytes, value)
+	}
+	if _u.mutation.LatestSuccessorCleared() {
+		_spec.ClearField(refreshtoken.FieldLatestSuccessor, field.TypeBytes)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -232,6 +285,46 @@ func (_u *RefreshTokenUpdateOne) ClearReplacedAt() *RefreshTokenUpdateOne {
 	return _u
 }
 
+// SetEarlierSuccessor sets the "earlier_successor" field.
+func (_u *RefreshTokenUpdateOne) SetEarlierSuccessor(v digest.SHA256) *RefreshTokenUpdateOne {
+	_u.mutation.SetEarlierSuccessor(v)
+	return _u
+}
+
+// SetNillableEarlierSuccessor sets the "earlier_successor" field if the given value is not nil.
+func (_u *RefreshTokenUpdateOne) SetNillableEarlierSuccessor(v *digest.SHA256) *RefreshTokenUpdateOne {
+	if v != nil {
+		_u.SetEarlierSuccessor(*v)
+	}
+	return _u
+}
+
+// ClearEarlierSuccessor clears the value of the "earlier_successor" field.
+func (_u *RefreshTokenUpdateOne) ClearEarlierSuccessor() *RefreshTokenUpdateOne {
+	_u.mutation.ClearEarlierSuccessor()
+	return _u
+}
+
+// SetLatestSuccessor sets the "latest_successor" field.
+func (_u *RefreshTokenUpdateOne) SetLatestSuccessor(v digest.SHA256) *RefreshTokenUpdateOne {
+	_u.mutation.SetLatestSuccessor(v)
+	return _u
+}
+
+// SetNillableLatestSuccessor sets the "latest_successor" field if the given value is not nil.
+func (_u *RefreshTokenUpdateOne) SetNillableLatestSuccessor(v *digest.SHA256) *RefreshTokenUpdateOne {
+	if v != nil {
+		_u.SetLatestSuccessor(*v)
+	}
+	return _u
+}
+
+// ClearLatestSuccessor clears the value of the "latest_successor" field.
+func (_u *RefreshTokenUpdateOne) ClearLatestSuccessor() *RefreshTokenUpdateOne {
+	_u.mutation.ClearLatestSuccessor()
+	return _u
+}
+
 // Mutation returns the RefreshTokenMutation object of the builder.
 func (_u *RefreshTokenUpdateOne) Mutation() *RefreshTokenMutation {
 	return _u.mutation
@@ -307,6 +400,18 @@ func (_u *RefreshTokenUpdateOne) sqlSave(ctx context.Context) (_node *RefreshTok
 	}
 	if _u.mutation.ReplacedAtCleared() {
 		_spec.ClearField(refreshtoken.FieldReplacedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.EarlierSuccessor(); ok {
+		_spec.SetField(refreshtoken.FieldEarlierSuccessor, field.TypeBytes, value)
+	}
+	if _u.mutation.EarlierSuccessorCleared() {
+		_spec.ClearField(refreshtoken.FieldEarlierSuccessor, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.LatestSuccessor(); ok {
+		_spec.SetField(refreshtoken.FieldLatestSuccessor, field.TypeBytes, value)
+	}
+	if _u.mutation.LatestSuccessorCleared() {
+		_spec.ClearField(refreshtoken.FieldLatestSuccessor, field.TypeBytes)
 	}
 	_node = &RefreshToken{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -864,6 +864,8 @@ var (
 		{Name: "issued_at", Type: field.TypeInt64},
 		{Name: "expires_at", Type: field.TypeInt64},
 		{Name: "replaced_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "earlier_successor", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "latest_successor", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
 	}
 	// RefreshTokensTable holds the schema information for the "refresh_tokens" table.
 	RefreshTokensTable = &schema.Table{

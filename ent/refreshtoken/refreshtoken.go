@@ -25,6 +25,10 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldReplacedAt holds the string denoting the replaced_at field in the database.
 	FieldReplacedAt = "replaced_at"
+	// FieldEarlierSuccessor holds the string denoting the earlier_successor field in the database.
+	FieldEarlierSuccessor = "earlier_successor"
+	// FieldLatestSuccessor holds the string denoting the latest_successor field in the database.
+	FieldLatestSuccessor = "latest_successor"
 	// Table holds the table name of the refreshtoken in the database.
 	Table = "refresh_tokens"
 )
@@ -39,6 +43,8 @@ var Columns = []string{
 	FieldIssuedAt,
 	FieldExpiresAt,
 	FieldReplacedAt,
+	FieldEarlierSuccessor,
+	FieldLatestSuccessor,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).

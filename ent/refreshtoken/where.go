@@ -93,6 +93,16 @@ func ReplacedAt(v instant.Instant) predicate.RefreshToken {
 	return predicate.RefreshToken(sql.FieldEQ(FieldReplacedAt, vc))
 }
 
+// EarlierSuccessor applies equality check predicate on the "earlier_successor" field. It's identical to EarlierSuccessorEQ.
+func EarlierSuccessor(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldEQ(FieldEarlierSuccessor, v))
+}
+
+// LatestSuccessor applies equality check predicate on the "latest_successor" field. It's identical to LatestSuccessorEQ.
+func LatestSuccessor(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldEQ(FieldLatestSuccessor, v))
+}
+
 // FamilyIDEQ applies the EQ predicate on the "family_id" field.
 func FamilyIDEQ(v uid.ID) predicate.RefreshToken {
 	return predicate.RefreshToken(sql.FieldEQ(FieldFamilyID, v))
@@ -473,6 +483,106 @@ func ReplacedAtIsNil() predicate.RefreshToken {
 // ReplacedAtNotNil applies the NotNil predicate on the "replaced_at" field.
 func ReplacedAtNotNil() predicate.RefreshToken {
 	return predicate.RefreshToken(sql.FieldNotNull(FieldReplacedAt))
+}
+
+// EarlierSuccessorEQ applies the EQ predicate on the "earlier_successor" field.
+func EarlierSuccessorEQ(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldEQ(FieldEarlierSuccessor, v))
+}
+
+// EarlierSuccessorNEQ applies the NEQ predicate on the "earlier_successor" field.
+func EarlierSuccessorNEQ(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldNEQ(FieldEarlierSuccessor, v))
+}
+
+// EarlierSuccessorIn applies the In predicate on the "earlier_successor" field.
+func EarlierSuccessorIn(vs ...digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldIn(FieldEarlierSuccessor, vs...))
+}
+
+// EarlierSuccessorNotIn applies the NotIn predicate on the "earlier_successor" field.
+func EarlierSuccessorNotIn(vs ...digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldNotIn(FieldEarlierSuccessor, vs...))
+}
+
+// EarlierSuccessorGT applies the GT predicate on the "earlier_successor" field.
+func EarlierSuccessorGT(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldGT(FieldEarlierSuccessor, v))
+}
+
+// EarlierSuccessorGTE applies the GTE predicate on the "earlier_successor" field.
+func EarlierSuccessorGTE(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldGTE(FieldEarlierSuccessor, v))
+}
+
+// EarlierSuccessorLT applies the LT predicate on the "earlier_successor" field.
+func EarlierSuccessorLT(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldLT(FieldEarlierSuccessor, v))
+}
+
+// EarlierSuccessorLTE applies the LTE predicate on the "earlier_successor" field.
+func EarlierSuccessorLTE(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldLTE(FieldEarlierSuccessor, v))
+}
+
+// EarlierSuccessorIsNil applies the IsNil predicate on the "earlier_successor" field.
+func EarlierSuccessorIsNil() predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldIsNull(FieldEarlierSuccessor))
+}
+
+// EarlierSuccessorNotNil applies the NotNil predicate on the "earlier_successor" field.
+func EarlierSuccessorNotNil() predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldNotNull(FieldEarlierSuccessor))
+}
+
+// LatestSuccessorEQ applies the EQ predicate on the "latest_successor" field.
+func LatestSuccessorEQ(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldEQ(FieldLatestSuccessor, v))
+}
+
+// LatestSuccessorNEQ applies the NEQ predicate on the "latest_successor" field.
+func LatestSuccessorNEQ(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldNEQ(FieldLatestSuccessor, v))
+}
+
+// LatestSuccessorIn applies the In predicate on the "latest_successor" field.
+func LatestSuccessorIn(vs ...digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldIn(FieldLatestSuccessor, vs...))
+}
+
+// LatestSuccessorNotIn applies the NotIn predicate on the "latest_successor" field.
+func LatestSuccessorNotIn(vs ...digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldNotIn(FieldLatestSuccessor, vs...))
+}
+
+// LatestSuccessorGT applies the GT predicate on the "latest_successor" field.
+func LatestSuccessorGT(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldGT(FieldLatestSuccessor, v))
+}
+
+// LatestSuccessorGTE applies the GTE predicate on the "latest_successor" field.
+func LatestSuccessorGTE(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldGTE(FieldLatestSuccessor, v))
+}
+
+// LatestSuccessorLT applies the LT predicate on the "latest_successor" field.
+func LatestSuccessorLT(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldLT(FieldLatestSuccessor, v))
+}
+
+// LatestSuccessorLTE applies the LTE predicate on the "latest_successor" field.
+func LatestSuccessorLTE(v digest.SHA256) predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldLTE(FieldLatestSuccessor, v))
+}
+
+// LatestSuccessorIsNil applies the IsNil predicate on the "latest_successor" field.
+func LatestSuccessorIsNil() predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldIsNull(FieldLatestSuccessor))
+}
+
+// LatestSuccessorNotNil applies the NotNil predicate on the "latest_successor" field.
+func LatestSuccessorNotNil() predicate.RefreshToken {
+	return predicate.RefreshToken(sql.FieldNotNull(FieldLatestSuccessor))
 }
 
 // And groups predicates with the AND operator between them.

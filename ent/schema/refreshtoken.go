@@ -20,7 +20,9 @@ func (RefreshToken) Fields() []ent.Field {
 		field.String("scopes").MaxLen(255).Immutable().Comment("Separated by spaces."),
 		timestamp("issued_at", "When it was issued."),
 		timestamp("expires_at", "Until when it can be used."),
-		optionalTimestamp("replaced_at", "When it was used first, and so replaced; null while it was not."),
+		optionalTimestamp("replaced_at", "When it was used first, and so replaced; null while it was not. A successor that was replaced counts as used refreshGrace before."),
+		optionalDigest("earlier_successor", "The token that replaced it, if two that can be used did."),
+		optionalDigest("latest_successor", "The last token that replaced it."),
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 )
 
 // Refresh exchanges a refresh token for new tokens. A refresh token can be used again for
-// refreshGrace after its first use. A later use ends the whole family, because somebody
+// refreshGrace after its first use, and has at most two successors that can be used. A later use
+// ends the whole family, and so does the use of a successor that was replaced, because somebody
 // else may have the token. scopes narrow the access token; empty means all.
 func (s *Service) Refresh(ctx context.Context, c *Client, text string, scopes []string) (*Tokens, error) {
 	if !strings.HasPrefix(text, authn.RefreshToken) || !secrets.IsWhole(text) {
@@ -124,10 +125,41 @@ func (s *Service) rotate(
 			return issued, store.ErrCommitted
 		}
 	}
-	if row.ReplacedAt == nil {
-		if err := tx.RefreshToken.UpdateOne(row).SetReplacedAt(now).Exec(ctx); err != nil {
-			return nil, err
-		}
+	if err := replace(ctx, tx, row, digest.Of(d.refresh), now); err != nil {
+		return nil, err
 	}
 	return issued, s.issue(ctx, tx, c, row.UserID, scopes, family, d, now)
+}
+
+// replace stores the next successor of a refresh token. A client that refreshes twice at the
+// same moment uses either of two successors. Each further use replaces the older one that was
+// not used, so that no third chain of tokens begins.
+func replace(ctx context.Context, tx *ent.Tx, row *ent.RefreshToken, next digest.SHA256, now instant.Instant) error {
+	update := tx.RefreshToken.UpdateOne(row).SetLatestSuccessor(next)
+	if row.ReplacedAt == nil {
+		return update.SetReplacedAt(now).Exec(ctx)
+	}
+	kept := row.LatestSuccessor
+	if row.EarlierSuccessor != nil {
+		replaced, err := endUnused(ctx, tx, now, *row.EarlierSuccessor, *row.LatestSuccessor)
+		if err != nil {
+			return err
+		}
+		if replaced == *kept {
+			kept = row.EarlierSuccessor
+		}
+	}
+	return update.SetEarlierSuccessor(*kept).Exec(ctx)
+}
+
+// endUnused ends the first of the refresh tokens that was not used, and returns it: from now on
+// its use ends the family. It refuses the request if all were used.
+func endUnused(ctx context.Context, tx *ent.Tx, now instant.Instant, tokens ...digest.SHA256) (ended digest.SHA256, err error) {
+	for _, id := range tokens {
+		n, err := tx.RefreshToken.Update().Where(refreshtoken.ID(id), refreshtoken.ReplacedAtIsNil()).SetReplacedAt(now.Add(-refreshGrace)).Save(ctx)
+		if n > 0 || err != nil {
+			return id, err
+		}
+	}
+	return ended, errGrant("the refresh token was used before, and so were the tokens that replaced it")
 }

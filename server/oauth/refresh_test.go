@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/webhook"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
@@ -70,8 +71,54 @@ func TestConcurrentRefreshes(t *testing.T) {
 			if !s.works(t, a.text("access_token")) {
 				t.Error("an access token does not work")
 			}
-			s.refresh(t, c, a.text("refresh_token")).want(t, "the next refresh", http.StatusOK, "")
 		}
+		if rows := storetest.Must(s.Store.Read.RefreshToken.Query().Where(refreshtoken.ReplacedAtIsNil()).All(t.Context())); len(rows) != 2 {
+			t.Errorf("%d refresh tokens can be used, want 2", len(rows))
+		}
+	})
+}
+
+// TestThirdUseReplacesUnusedSuccessor uses a refresh token several times within the grace, as
+// somebody else who has the token might. No third chain of tokens begins, and the use of one
+// that ended ends all.
+func TestThirdUseReplacesUnusedSuccessor(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+		use := func(text string) string {
+			t.Helper()
+			a := s.refresh(t, c, text)
+			a.want(t, "a use", http.StatusOK, "")
+			return a.text("refresh_token")
+		}
+		refused := func(what, text string) {
+			t.Helper()
+			s.refresh(t, c, text).want(t, what, http.StatusBadRequest, "invalid_grant")
+		}
+		begin := func() (token, earlier, latest string) {
+			token = s.signIn(t, c, servertest.Viewer).RefreshToken
+			return token, use(token), use(token)
+		}
+
+		token, first, second := begin()
+		third := use(token)
+		second, third = use(second), use(third)
+		refused("the replaced successor", first)
+		refused("the second chain, after it", second)
+		refused("the third chain, after it", third)
+
+		token, first, second = begin()
+		next := use(first) // so that the second is the one that was not used
+		third = use(token)
+		next = use(next)
+		use(third)
+		refused("the replaced successor", second)
+		refused("the first chain, after it", next)
+
+		token, first, second = begin()
+		first, second = use(first), use(second)
+		refused("a third use after both successors were used", token)
+		use(first)
+		use(second)
 	})
 }
 

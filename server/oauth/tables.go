@@ -18,7 +18,7 @@ var Tables = []domain.Table{
 		Expire: remove("sign-in requests", "authorizations", "kept_until"),
 	},
 	{
-		Name: "refresh_tokens", Impersonal: []string{"family_id", "client_id", "scopes"},
+		Name: "refresh_tokens", Impersonal: []string{"family_id", "client_id", "scopes", "earlier_successor", "latest_successor"},
 		Users:  []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
 		Expire: remove("refresh tokens", "refresh_tokens", "expires_at"),
 	},

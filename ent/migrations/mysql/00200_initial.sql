@@ -384,6 +384,8 @@ CREATE TABLE IF NOT EXISTS `refresh_tokens` (
   `issued_at` bigint NOT NULL,
   `expires_at` bigint NOT NULL,
   `replaced_at` bigint NULL,
+  `earlier_successor` binary(32) NULL,
+  `latest_successor` binary(32) NULL,
   PRIMARY KEY (`id`),
   INDEX `refreshtoken_family_id` (`family_id`),
   INDEX `refreshtoken_user_id` (`user_id`),

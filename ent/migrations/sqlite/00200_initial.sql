@@ -382,6 +382,8 @@ CREATE TABLE `refresh_tokens` (
   `issued_at` integer NOT NULL,
   `expires_at` integer NOT NULL,
   `replaced_at` integer NULL,
+  `earlier_successor` blob NULL,
+  `latest_successor` blob NULL,
   PRIMARY KEY (`id`)
 );
 CREATE INDEX `refreshtoken_family_id` ON `refresh_tokens` (`family_id`);
