@@ -26,7 +26,7 @@ type EventSubscription struct {
 	Type string `json:"type,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// The user in the condition; all zeros if there is none.
+	// The user in the condition, which selects nothing; all zeros if there is none.
 	ConditionUserID uid.ID `json:"condition_user_id,omitempty"`
 	// The token whose rights the subscription has.
 	TokenID digest.SHA256 `json:"token_id,omitempty"`

@@ -180,7 +180,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 
 		standings: standings.New(s.Store, watching, s.config.Log, registry),
 
-		subscriptions: &subscriptions.Service{Store: s.Store, Changed: s.sockets.Changed},
+		subscriptions: &subscriptions.Service{Store: s.Store, Limits: s.config.Streams, Changed: s.sockets.Changed},
 
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}

@@ -569,9 +569,9 @@ var (
 		PrimaryKey: []*schema.Column{EventSubscriptionsColumns[0]},
 		Indexes: []*schema.Index{
 			{
-				Name:    "eventsubscription_session_id_type_channel_id_condition_user_id",
+				Name:    "eventsubscription_session_id_type_channel_id",
 				Unique:  true,
-				Columns: []*schema.Column{EventSubscriptionsColumns[1], EventSubscriptionsColumns[2], EventSubscriptionsColumns[3], EventSubscriptionsColumns[4]},
+				Columns: []*schema.Column{EventSubscriptionsColumns[1], EventSubscriptionsColumns[2], EventSubscriptionsColumns[3]},
 			},
 			{
 				Name:    "eventsubscription_channel_id",

@@ -21,7 +21,7 @@ func (EventSubscription) Fields() []ent.Field {
 		requiredUUID("session_id", "The session."),
 		text("type", 64, "The event type."),
 		requiredUUID("channel_id", "The channel."),
-		requiredUUID("condition_user_id", "The user in the condition; all zeros if there is none."),
+		requiredUUID("condition_user_id", "The user in the condition, which selects nothing; all zeros if there is none."),
 		field.Bytes("token_id").GoType(digest.SHA256{}).SchemaType(binary).Comment("The token whose rights the subscription has."),
 		optionalUUID("acting_user_id", "The user for whom a service token acts; null for other tokens."),
 		field.Int64("position").Comment("The position after which the subscription begins."),
@@ -32,7 +32,7 @@ func (EventSubscription) Fields() []ent.Field {
 // Indexes of EventSubscription: those of a session, and those that erasure removes.
 func (EventSubscription) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("session_id", "type", "channel_id", "condition_user_id").Unique(),
+		index.Fields("session_id", "type", "channel_id").Unique(),
 		index.Fields("channel_id"),
 		index.Fields("condition_user_id"),
 		index.Fields("acting_user_id"),

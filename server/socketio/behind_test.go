@@ -30,6 +30,8 @@ type behind struct {
 	places chan *watch.Place // one for each time that a listener fell behind
 }
 
+func (*behind) Open(*authn.Caller) (closeStream func(), err error) { return func() {}, nil }
+
 func (d *behind) Deliver(ctx context.Context, _ *hearing.Wish, place *watch.Place, send func(message any) error) error {
 	page, err := outbox.Read(ctx, d.store, *place.After, 2)
 	if err != nil {

@@ -137,6 +137,9 @@ func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscr
 	if err != nil {
 		return err
 	}
+	if err := s.openStream(caller); err != nil {
+		return err
+	}
 	wish, err := hearing.Ask(caller, row.ChannelID, []eventtype.Type{eventtype.Type(row.Type)})
 	if err != nil {
 		return err

@@ -61,6 +61,9 @@ type Limits struct {
 
 // Deliverer sends the events that a caller hears; watch.Service is one.
 type Deliverer interface {
+	// Open counts an event stream of a caller until closeStream is called. It returns an
+	// error if a limit is reached.
+	Open(caller *authn.Caller) (closeStream func(), err error)
 	// Deliver sends the events from a place on until ctx ends or the delivery cannot
 	// continue.
 	Deliver(ctx context.Context, wish *hearing.Wish, place *watch.Place, send func(message any) error) error

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -24,6 +25,7 @@ type session struct {
 	running   map[uid.ID]*delivery // by subscription
 	revoked   map[uid.ID]bool      // subscriptions that ended by themselves
 	idleSince time.Time            // zero while there are subscriptions
+	close     func()               // ends the event stream as which the session counts; nil without one
 	ended     bool
 }
 
@@ -81,11 +83,31 @@ func (s *session) noteIdle() {
 		s.server.idle.remove(s.conn.id)
 	case s.idleSince.IsZero():
 		s.idleSince = time.Now()
+		s.closeStream()
 		s.server.idle.addAgain(s.conn.id, s.conn.address)
 		if s.conn.isClosed() { // the count may have been after its end
 			s.server.idle.remove(s.conn.id)
 		}
 	}
+}
+
+// openStream counts the session as one event stream of the caller of its subscriptions. It
+// returns an error if the caller has too many.
+func (s *session) openStream(caller *authn.Caller) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.close == nil && len(s.running) > 0 {
+		s.close, err = s.server.watch.Open(caller)
+	}
+	return err
+}
+
+// closeStream stops counting the session as an event stream. The caller holds mu.
+func (s *session) closeStream() {
+	if s.close != nil {
+		s.close()
+	}
+	s.close = nil
 }
 
 // start starts the delivery of a subscription. The caller holds mu.
@@ -107,6 +129,7 @@ func (s *session) stopAll() {
 	s.mu.Lock()
 	running := s.running
 	s.running, s.ended = map[uid.ID]*delivery{}, true
+	s.closeStream()
 	s.mu.Unlock()
 	for _, d := range running {
 		d.stop()

@@ -1,6 +1,7 @@
 package socketio_test
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 func TestSessionReceivesItsEvents(t *testing.T) {
@@ -110,6 +112,82 @@ func TestSubscriptionIsRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestConditionUserMakesNoSecondSubscription subscribes for several users, and receives each
+// event once.
+func TestConditionUserMakesNoSecondSubscription(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		c, owner := connect(t, s), s.As(t, servertest.Owner)
+		var first string
+		for _, user := range []string{"", servertest.Viewer.String(), uid.New().String()} {
+			got, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).CreateSubscription(owner.Context(), &moderatov1.CreateSubscriptionRequest{
+				Type: "channel.ban", Version: "1", SessionId: c.Session,
+				Condition: &moderatov1.SubscriptionCondition{ChannelId: servertest.Owner.String(), UserId: user},
+			})
+			must(t, servertest.OutcomeOf(err))
+			if first = cmp.Or(first, got.GetId()); got.GetId() != first || got.GetCondition().GetUserId() != "" {
+				t.Errorf("for the user %q: got %v, want the subscription %s", user, got, first)
+			}
+		}
+		for _, user := range []uid.ID{servertest.Raider, servertest.Viewer} {
+			ban(t, s, user)
+			if m := c.Next(t); m.Payload["bannedUserId"] != user.String() {
+				t.Errorf("got %s, want the ban of %s", m.Raw, user)
+			}
+		}
+	})
+}
+
+// TestSessionCountsAsStream has a stream and a session with two subscriptions, which together
+// reach the limit.
+func TestSessionCountsAsStream(t *testing.T) {
+	t.Parallel()
+	config := servertest.Config(storetest.SQLite(t))
+	config.Streams = watch.StreamLimits{PerUser: 2}
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	owner := s.As(t, servertest.Owner)
+	watchEvents := func() (end func(), outcome servertest.Outcome) {
+		ctx, cancel := context.WithCancel(owner.Context())
+		stream, err := moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		return cancel, servertest.OutcomeOf(err)
+	}
+	subscribed, ids := connect(t, s), []string(nil)
+	for _, kind := range []string{"channel.ban", "channel.unban"} {
+		got, o := subscribe(t, s, owner, subscribed.Session, kind, servertest.Owner)
+		must(t, o)
+		ids = append(ids, got.GetId())
+	}
+	ban(t, s, servertest.Raider)
+	unban(t, s, servertest.Raider)
+	for range ids { // the deliveries have begun
+		subscribed.Next(t)
+	}
+	end, o := watchEvents()
+	defer end()
+	must(t, o)
+	if _, o := watchEvents(); o.Reason != "STREAM_LIMIT_REACHED" {
+		t.Errorf("a third stream: got %+v", o)
+	}
+	refused := connect(t, s)
+	_, o = subscribe(t, s, owner, refused.Session, "channel.ban", servertest.Owner)
+	must(t, o)
+	if m := refused.Next(t); m.Metadata.MessageType != "revocation" || m.Payload["reason"] != "STREAM_LIMIT_REACHED" {
+		t.Errorf("a second session beside a stream: got %s", m.Raw)
+	}
+	if _, o := subscribe(t, s, owner, connect(t, s).Session, "channel.ban", servertest.Owner); o.Reason != "STREAM_LIMIT_REACHED" {
+		t.Errorf("a third session: got %+v", o)
+	}
+	for _, id := range ids {
+		_, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).DeleteSubscription(owner.Context(), &moderatov1.DeleteSubscriptionRequest{Id: id})
+		must(t, servertest.OutcomeOf(err))
+	}
+	_, o = watchEvents()
+	must(t, o)
 }
 
 func TestSubscriptionsAreListedAndEnded(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 const (
@@ -37,6 +38,9 @@ type Service struct {
 
 	// Store is the database.
 	Store *store.Store
+	// Limits bounds the sessions of a caller on all servers, as it does the event streams on
+	// each.
+	Limits watch.StreamLimits
 	// Changed is called with a session whose subscriptions changed, so that its server,
 	// if it is this one, need not wait until it looks.
 	Changed func(session uid.ID)
@@ -164,7 +168,7 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 // meanwhile, which the lock of the session does not prevent.
 func renew(ctx context.Context, tx *ent.Tx, want *ent.EventSubscription) (*ent.EventSubscription, error) {
 	same, err := tx.EventSubscription.Query().Where(eventsubscription.SessionID(want.SessionID), eventsubscription.Type(want.Type),
-		eventsubscription.ChannelID(want.ChannelID), eventsubscription.ConditionUserID(want.ConditionUserID)).Only(ctx)
+		eventsubscription.ChannelID(want.ChannelID)).Only(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -219,13 +223,11 @@ func (s *Service) claim(ctx context.Context, tx *ent.Tx, session *ent.EventSessi
 	if err != nil {
 		return err
 	}
-	limit := maxAppSessions
 	update := tx.EventSession.UpdateOne(session).SetClientID(caller.ClientID)
 	if caller.ActsAsUser() {
-		limit = maxUserSessions
 		update.SetUserID(caller.UserID)
 	}
-	if n >= limit {
+	if n >= s.Limits.Of(caller) {
 		return apierr.New(moderatov1.Reason_REASON_STREAM_LIMIT_REACHED)
 	}
 	return update.Exec(ctx)
@@ -240,12 +242,6 @@ func (s *Service) lockCaller(ctx context.Context, tx *ent.Tx, caller *authn.Call
 	}
 	return store.QueryEach(ctx, tx, query+s.Store.ForUpdate(), []any{id}, func(func(...any) error) error { return nil })
 }
-
-// The sessions that a user may have with one client, and an app or service, on all servers.
-const (
-	maxUserSessions = 20
-	maxAppSessions  = 1000
-)
 
 // userOf returns the user to whom a session belongs, or zero.
 func userOf(session *ent.EventSession) uid.ID {

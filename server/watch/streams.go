@@ -36,6 +36,12 @@ type streams struct {
 	total    int
 }
 
+// Of returns how many streams a caller may have open.
+func (l StreamLimits) Of(c *authn.Caller) int {
+	_, limit, _ := l.holder(c)
+	return limit
+}
+
 // holder returns the key under which the streams of a caller are counted, the limit for
 // that key, and a description of the key for messages.
 func (l StreamLimits) holder(c *authn.Caller) (holder any, limit int, described string) {

@@ -796,9 +796,9 @@ class Events(EventsResource):
         session_id: str,
         options: Optional[Options] = None,
     ) -> CreateSubscriptionResponse:
-        """Subscribes a session to one type of events of a channel, from now on. A repeated call with the same type and condition returns the existing subscription, which then has the rights of the newer token. The session may be connected to any server.
+        """Subscribes a session to one type of events of a channel, from now on. A repeated call with the same type and channel returns the existing subscription, which then has the rights of the newer token. The session may be connected to any server. A session with subscriptions counts as one event stream of the caller.
 
-        Tokens: user, app or service, with the scope and the relation to the channel that the type needs. The first subscription of a session decides whose it is: the client and user, or the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app; STREAM_LIMIT_REACHED if the session has 100 subscriptions; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED, NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
+        Tokens: user, app or service, with the scope and the relation to the channel that the type needs. The first subscription of a session decides whose it is: the client and user, or the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app; STREAM_LIMIT_REACHED if the session has 100 subscriptions, or the caller has as many sessions as it may have event streams; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED, NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
         """
         return self._send("POST", "/v1/events/subscriptions", {"type": type, "version": version, "condition": condition, "sessionId": session_id}, CreateSubscriptionResponse, options)  # type: ignore[no-any-return]
 

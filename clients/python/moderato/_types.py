@@ -1633,7 +1633,7 @@ class SubscriptionCondition:
     """Required. The channel: a UUID in upper or lower case."""
 
     user_id: str
-    """A user: a UUID in upper or lower case; may be empty. It is returned as it was given, and selects nothing: clients send the user as whom they listen."""
+    """A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it."""
 
 
 @dataclass(frozen=True)
@@ -1644,7 +1644,7 @@ class SubscriptionConditionInput:
     """Required. The channel: a UUID in upper or lower case."""
 
     user_id: Optional[str] = None
-    """A user: a UUID in upper or lower case; may be empty. It is returned as it was given, and selects nothing: clients send the user as whom they listen."""
+    """A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it."""
 
 
 @dataclass(frozen=True)

@@ -2582,7 +2582,7 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description A user: a UUID in upper or lower case; may be empty. It is returned as it was given, and selects nothing: clients send the user as whom they listen.
+             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it.
              */
             userId: string;
         };
@@ -2595,7 +2595,7 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description A user: a UUID in upper or lower case; may be empty. It is returned as it was given, and selects nothing: clients send the user as whom they listen.
+             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it.
              */
             userId?: string | null;
         };

@@ -246,7 +246,7 @@ CREATE TABLE IF NOT EXISTS `event_subscriptions` (
   `position` bigint NOT NULL,
   `created_at` bigint NOT NULL,
   PRIMARY KEY (`id`),
-  UNIQUE INDEX `eventsubscription_session_id_type_channel_id_condition_user_id` (`session_id`, `type`, `channel_id`, `condition_user_id`),
+  UNIQUE INDEX `eventsubscription_session_id_type_channel_id` (`session_id`, `type`, `channel_id`),
   INDEX `eventsubscription_channel_id` (`channel_id`),
   INDEX `eventsubscription_condition_user_id` (`condition_user_id`),
   INDEX `eventsubscription_acting_user_id` (`acting_user_id`)

@@ -240,8 +240,8 @@ const (
 	//
 	// Retry after `Retry-After` seconds.
 	Reason_REASON_OVERLOADED Reason = 43
-	// The caller has the maximum number of open event streams, Socket.IO sessions or
-	// subscriptions of a session.
+	// The caller has the maximum number of open event streams or of subscriptions of a
+	// session. A Socket.IO session with subscriptions counts as a stream.
 	//
 	// Close one, or use one stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44

@@ -29,8 +29,8 @@ type SubscriptionCondition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// A user: a UUID in upper or lower case; may be empty. It is returned as it was given,
-	// and selects nothing: clients send the user as whom they listen.
+	// A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send
+	// the user as whom they listen. A subscription has that of the call that created it.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -42,7 +42,7 @@ const (
 // is the first of them. The client passes its `sessionId` to CreateSubscription. An event
 // follows as Event has it, with `messageType` `notification`. Unless its type is live, its
 // metadata also have a `cursor`, with which a stream of EventsService resumes after the
-// event. When a subscription ends by itself, because its token or its right ended, a message with
+// event. When a subscription ends by itself, because its token or its right ended or the caller has too many event streams, a message with
 // `messageType` `revocation` follows, with the `id` of the subscription, its `type` and
 // the `reason`, which is a value of Reason without the prefix `REASON_`. A client that is
 // too slow for `channel.chat.message` gets a message with `messageType` `missed`, with the
@@ -53,16 +53,17 @@ const (
 // subscriptions. A session without a subscription is closed after 60 s.
 type EventSubscriptionsServiceClient interface {
 	// CreateSubscription subscribes a session to one type of events of a channel, from
-	// now on. A repeated call with the same type and condition returns the existing
-	// subscription, which then has the rights of the newer token. The session may be connected to any server.
+	// now on. A repeated call with the same type and channel returns the existing
+	// subscription, which then has the rights of the newer token. The session may be connected
+	// to any server. A session with subscriptions counts as one event stream of the caller.
 	//
 	// Tokens: user, app or service, with the scope and the relation to the channel that
 	// the type needs. The first subscription of a session decides whose it is: the client
 	// and user, or the app.
 	// Errors: SESSION_NOT_FOUND if the session does not exist or has ended;
 	// AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app;
-	// STREAM_LIMIT_REACHED if the session has 100 subscriptions; CHANNEL_NOT_FOUND if the
-	// channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED,
+	// STREAM_LIMIT_REACHED if the session has 100 subscriptions, or the caller has as many
+	// sessions as it may have event streams; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED,
 	// NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
 	CreateSubscription(ctx context.Context, in *CreateSubscriptionRequest, opts ...grpc.CallOption) (*CreateSubscriptionResponse, error)
 	// ListSubscriptions returns the subscriptions in the sessions of the caller, oldest
@@ -133,7 +134,7 @@ func (c *eventSubscriptionsServiceClient) DeleteSubscription(ctx context.Context
 // is the first of them. The client passes its `sessionId` to CreateSubscription. An event
 // follows as Event has it, with `messageType` `notification`. Unless its type is live, its
 // metadata also have a `cursor`, with which a stream of EventsService resumes after the
-// event. When a subscription ends by itself, because its token or its right ended, a message with
+// event. When a subscription ends by itself, because its token or its right ended or the caller has too many event streams, a message with
 // `messageType` `revocation` follows, with the `id` of the subscription, its `type` and
 // the `reason`, which is a value of Reason without the prefix `REASON_`. A client that is
 // too slow for `channel.chat.message` gets a message with `messageType` `missed`, with the
@@ -144,16 +145,17 @@ func (c *eventSubscriptionsServiceClient) DeleteSubscription(ctx context.Context
 // subscriptions. A session without a subscription is closed after 60 s.
 type EventSubscriptionsServiceServer interface {
 	// CreateSubscription subscribes a session to one type of events of a channel, from
-	// now on. A repeated call with the same type and condition returns the existing
-	// subscription, which then has the rights of the newer token. The session may be connected to any server.
+	// now on. A repeated call with the same type and channel returns the existing
+	// subscription, which then has the rights of the newer token. The session may be connected
+	// to any server. A session with subscriptions counts as one event stream of the caller.
 	//
 	// Tokens: user, app or service, with the scope and the relation to the channel that
 	// the type needs. The first subscription of a session decides whose it is: the client
 	// and user, or the app.
 	// Errors: SESSION_NOT_FOUND if the session does not exist or has ended;
 	// AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app;
-	// STREAM_LIMIT_REACHED if the session has 100 subscriptions; CHANNEL_NOT_FOUND if the
-	// channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED,
+	// STREAM_LIMIT_REACHED if the session has 100 subscriptions, or the caller has as many
+	// sessions as it may have event streams; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED,
 	// NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
 	CreateSubscription(context.Context, *CreateSubscriptionRequest) (*CreateSubscriptionResponse, error)
 	// ListSubscriptions returns the subscriptions in the sessions of the caller, oldest
