@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
+
+	"github.com/moderato-live/moderato/server/peer"
 )
 
 const (
@@ -45,7 +47,7 @@ const (
 // conn is a connection of Engine.IO 4. Its client polls, or has a WebSocket.
 type conn struct {
 	id        string // a secret of the client
-	address   string
+	networks  []peer.Network
 	ctx       context.Context //nolint:containedctx // ends with the connection
 	end       context.CancelFunc
 	received  *rate.Limiter
@@ -64,7 +66,7 @@ type conn struct {
 
 func newConn(ctx context.Context, address string, transport int32) *conn {
 	c := &conn{
-		id: rand.Text(), address: address, received: rate.NewLimiter(maxReceived, maxReceived), room: semaphore.NewWeighted(maxUnsent),
+		id: rand.Text(), networks: peer.Networks(address), received: rate.NewLimiter(maxReceived, maxReceived), room: semaphore.NewWeighted(maxUnsent),
 		polled: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
 	c.ctx, c.end = context.WithCancel(ctx)

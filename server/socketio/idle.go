@@ -2,7 +2,9 @@ package socketio
 
 import (
 	"cmp"
+	"net/netip"
 	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
@@ -13,83 +15,133 @@ const (
 	// how many at once: each session costs two transactions, and needs no token.
 	connectRate  = 5
 	connectBurst = 200
-	// maxBuckets bounds the memory of the rates. An address that was evicted starts again
-	// with connectBurst.
+	// maxBuckets bounds the memory of the rates. A network that was evicted starts again with
+	// its burst.
 	maxBuckets = 100_000
 )
 
-// idleCounts counts the connections without a subscription.
-type idleCounts struct {
+// idleConns are the connections without a subscription.
+type idleConns struct {
 	limits Limits
 
-	mu        sync.Mutex
-	addresses map[string]string // of the connections, by their ids
-	byAddress map[string]int
-	rates     *lru.Cache[string, *rate.Limiter] // by address
+	mu     sync.Mutex
+	places map[*conn]place
+	crowds map[netip.Prefix]*crowd
+	rates  *lru.Cache[netip.Prefix, *rate.Limiter]
 }
 
-func newIdleCounts(limits Limits) *idleCounts {
-	rates, _ := lru.New[string, *rate.Limiter](maxBuckets) // fails only for a size below 1
-	return &idleCounts{
+// place is what an idle connection takes.
+type place struct {
+	since  time.Time
+	crowds []*crowd // of the networks of its client
+}
+
+// size returns how many connections the crowd has that is the largest for its share.
+func (p place) size() (size float64) {
+	for _, c := range p.crowds {
+		size = max(size, float64(c.conns)/float64(c.share))
+	}
+	return size
+}
+
+// crowd is the idle connections of a network.
+type crowd struct{ conns, share int }
+
+func newIdleConns(limits Limits) *idleConns {
+	rates, _ := lru.New[netip.Prefix, *rate.Limiter](maxBuckets) // fails only for a size below 1
+	return &idleConns{
 		rates: rates,
 		limits: Limits{
 			IdlePerAddress: cmp.Or(limits.IdlePerAddress, DefaultIdlePerAddress),
 			Idle:           cmp.Or(limits.Idle, DefaultIdle),
 			IdleTime:       cmp.Or(limits.IdleTime, DefaultIdleTime),
 		},
-		addresses: map[string]string{}, byAddress: map[string]int{},
+		places: map[*conn]place{}, crowds: map[netip.Prefix]*crowd{},
 	}
 }
 
-// mayConnect reports whether an address may open another connection now.
-func (c *idleCounts) mayConnect(address string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r, ok := c.rates.Get(address)
-	if !ok {
-		r = rate.NewLimiter(connectRate, max(connectBurst, c.limits.IdlePerAddress))
-		c.rates.Add(address, r)
+// add counts a new connection, and returns an error if there is no room for it. If the server
+// has as many as it may, the connection takes the place of one whose networks have more.
+func (i *idleConns) add(c *conn) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.mayConnect(c) {
+		return errTooFast
 	}
-	return r.Allow()
+	i.take(c)
+	size := i.places[c].size()
+	isFull := size > float64(i.limits.IdlePerAddress)
+	if !isFull && len(i.places) > i.limits.Idle {
+		evicted, most := i.mostCrowded()
+		if isFull = size >= most; !isFull {
+			i.leave(evicted)
+			evicted.close("")
+		}
+	}
+	if isFull {
+		i.leave(c)
+		return errFull
+	}
+	return nil
 }
 
-// add counts a connection as idle, and reports whether there was room for it.
-func (c *idleCounts) add(conn, address string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.addresses) >= c.limits.Idle || c.byAddress[address] >= c.limits.IdlePerAddress {
-		return false
+// mayConnect reports whether the networks of a connection may open another one now. The
+// caller holds mu.
+func (i *idleConns) mayConnect(c *conn) bool {
+	may := true
+	for _, n := range c.networks {
+		r, ok := i.rates.Get(n.Prefix)
+		if !ok {
+			r = rate.NewLimiter(rate.Limit(connectRate*n.Share), n.Share*max(connectBurst, i.limits.IdlePerAddress))
+			i.rates.Add(n.Prefix, r)
+		}
+		may = may && r.Allow()
 	}
-	c.count(conn, address)
-	return true
+	return may
 }
 
-// addAgain counts a connection whose last subscription ended, whether or not there is room
-// for it.
-func (c *idleCounts) addAgain(conn, address string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.addresses[conn]; !ok {
-		c.count(conn, address)
+// mostCrowded returns the oldest connection of those in the largest crowd. The caller holds mu.
+func (i *idleConns) mostCrowded() (oldest *conn, size float64) {
+	for c, p := range i.places {
+		if of := p.size(); of > size || of == size && p.since.Before(i.places[oldest].since) {
+			oldest, size = c, of
+		}
+	}
+	return oldest, size
+}
+
+// take counts a connection. The caller holds mu.
+func (i *idleConns) take(c *conn) {
+	p := place{since: time.Now()}
+	for _, n := range c.networks {
+		if i.crowds[n.Prefix] == nil {
+			i.crowds[n.Prefix] = &crowd{share: n.Share}
+		}
+		i.crowds[n.Prefix].conns++
+		p.crowds = append(p.crowds, i.crowds[n.Prefix])
+	}
+	i.places[c] = p
+}
+
+// leave stops counting a connection. The caller holds mu.
+func (i *idleConns) leave(c *conn) {
+	delete(i.places, c)
+	for _, n := range c.networks {
+		if i.crowds[n.Prefix].conns--; i.crowds[n.Prefix].conns == 0 {
+			delete(i.crowds, n.Prefix)
+		}
 	}
 }
 
-// count counts a connection as idle. The caller holds mu.
-func (c *idleCounts) count(conn, address string) {
-	c.addresses[conn] = address
-	c.byAddress[address]++
-}
-
-// remove stops counting a connection, because it has a subscription or is closed.
-func (c *idleCounts) remove(conn string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	address, ok := c.addresses[conn]
-	if !ok {
-		return
-	}
-	delete(c.addresses, conn)
-	if c.byAddress[address]--; c.byAddress[address] == 0 {
-		delete(c.byAddress, address)
+// set records whether a connection has no subscription. One whose last subscription ended is
+// counted whether or not there is room for it.
+func (i *idleConns) set(c *conn, isIdle bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch _, wasIdle := i.places[c]; {
+	case wasIdle && !isIdle:
+		i.leave(c)
+	case !wasIdle && isIdle && !c.isClosed():
+		i.take(c)
 	}
 }

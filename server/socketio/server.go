@@ -51,7 +51,8 @@ const (
 
 // Limits bounds the connections without a subscription.
 type Limits struct {
-	// IdlePerAddress is the limit for an IP address; 0 is DefaultIdlePerAddress.
+	// IdlePerAddress is the limit for an IP address; 0 is DefaultIdlePerAddress. The networks
+	// around it have as many times as much as peer.Networks says.
 	IdlePerAddress int
 	// Idle is the limit for the server; 0 is DefaultIdle.
 	Idle int
@@ -76,7 +77,7 @@ type Server struct {
 	authenticator *authn.Authenticator
 	store         *store.Store
 	log           *slog.Logger
-	idle          *idleCounts
+	idle          *idleConns
 
 	// ctx ends when the server stops.
 	ctx  context.Context //nolint:containedctx // connections outlast the requests that open them
@@ -95,7 +96,7 @@ func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, 
 	server := &Server{
 		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
 		watch:    w, authenticator: a, store: s, log: log,
-		idle:       newIdleCounts(limits),
+		idle:       newIdleConns(limits),
 		conns:      map[string]*conn{},
 		active:     map[uid.ID]*session{},
 		subscribed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "moderato_socketio_subscriptions", Help: "Subscriptions of the Socket.IO sessions of this server."}),
@@ -115,13 +116,11 @@ var (
 // admit adds a connection, which is idle until its session has a subscription. It refuses the
 // connection if there are too many idle ones, or too many new ones.
 func (s *Server) admit(c *conn) error {
-	switch {
-	case s.ctx.Err() != nil:
+	if s.ctx.Err() != nil {
 		return errors.New("the server stops; connect again")
-	case !s.idle.mayConnect(c.address):
-		return errTooFast
-	case !s.idle.add(c.id, c.address):
-		return errFull
+	}
+	if err := s.idle.add(c); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +131,7 @@ func (s *Server) admit(c *conn) error {
 
 // remove forgets a connection that has ended.
 func (s *Server) remove(c *conn) {
-	s.idle.remove(c.id)
+	s.idle.set(c, false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.id)
@@ -186,7 +185,7 @@ func (s *Server) run(c *conn) {
 // client has no credentials when it connects, and the background work of the server must not
 // wait behind its connections.
 func inTurn(ctx context.Context, c *conn) context.Context {
-	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: c.address}, MaxWait: maxStoreWait})
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: c.networks[0].Prefix.String()}, MaxWait: maxStoreWait})
 }
 
 // end removes a session whose connection has ended.

@@ -80,14 +80,11 @@ func (s *session) noteIdle() {
 	switch {
 	case len(s.running) > 0:
 		s.idleSince = time.Time{}
-		s.server.idle.remove(s.conn.id)
+		s.server.idle.set(s.conn, false)
 	case s.idleSince.IsZero():
 		s.idleSince = time.Now()
 		s.closeStream()
-		s.server.idle.addAgain(s.conn.id, s.conn.address)
-		if s.conn.isClosed() { // the count may have been after its end
-			s.server.idle.remove(s.conn.id)
-		}
+		s.server.idle.set(s.conn, true)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -337,6 +340,41 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 		if time.Now().After(until) {
 			t.Fatal("a connection that closed is still counted")
 		}
+	}
+}
+
+// TestIdlePlacesAreTakenFromTheFullestAddress has an address take all places of a server, and
+// others connect.
+func TestIdlePlacesAreTakenFromTheFullestAddress(t *testing.T) {
+	t.Parallel()
+	config := servertest.Config(storetest.SQLite(t))
+	config.Sockets = socketio.Limits{Idle: 3}
+	config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	s := servertest.Start(t, config)
+	dialFrom := func(address string) (*websocket.Conn, error) {
+		ws, _, err := websocket.DefaultDialer.Dial("ws://"+s.HTTPAddr+websocketPath, http.Header{"X-Forwarded-For": {address}}) //nolint:bodyclose // it is empty
+		if err == nil {
+			t.Cleanup(func() { _ = ws.Close() })
+			_ = ws.SetReadDeadline(time.Now().Add(5 * time.Second)) // it must not end because nobody joins
+			read(t, ws)
+		}
+		return ws, err
+	}
+	var first *websocket.Conn
+	for range 3 {
+		ws, err := dialFrom("203.0.113.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = cmp.Or(first, ws)
+	}
+	if _, err := dialFrom("203.0.113.1"); err == nil {
+		t.Error("the address takes a fourth place")
+	}
+	if _, err := dialFrom("198.51.100.1"); err != nil {
+		t.Errorf("another address: got %v", err)
+	}
+	for read(t, first) != "" { // the connection that was evicted
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"github.com/moderato-live/moderato/server/peer"
 )
 
 // The transports of a connection.
@@ -74,7 +72,7 @@ func refuse(w http.ResponseWriter, status, code int, message string) {
 
 // open opens a connection.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, transport int32) {
-	c := newConn(s.ctx, peer.Address(r), transport)
+	c := newConn(s.ctx, r.RemoteAddr, transport)
 	if err := s.admit(c); err != nil {
 		c.close("")
 		refuse(w, http.StatusForbidden, 4, err.Error())
