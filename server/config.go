@@ -54,6 +54,9 @@ type Config struct {
 	SweepWait time.Duration
 	// Streams bounds the number of concurrent event streams.
 	Streams watch.StreamLimits
+	// HTTPConnections and GRPCConnections bound the open connections of the two addresses; 0
+	// means a share of the limit of open files.
+	HTTPConnections, GRPCConnections int
 	// Sockets bounds the Socket.IO connections without a subscription.
 	Sockets socketio.Limits
 	// MaxListenerChannels is the maximum number of channels whose events a listener may

@@ -14,10 +14,10 @@ func TestFileDescriptorLimitIsDivided(t *testing.T) {
 		isWarning                bool
 	}{
 		{0, 0, 0, 0, false},
-		{1024, 512, 256, 128, true},
+		{1024, 408, 256, 128, true},
 		{8191, 4095, 1000, 1023, true},
 		{8192, 4096, 1000, 1024, false},
-		{1 << 63, 1 << 20, 1000, 10_000, false},
+		{1 << 63, 1 << 20 * 3 / 4, 1000, 10_000, false},
 	} {
 		var log bytes.Buffer
 		config := Config{Log: slog.New(slog.NewTextHandler(&log, nil))}

@@ -86,6 +86,7 @@ type Server struct {
 	sockets   *socketio.Server
 	tracer    *tracing.Tracer
 	outages   *logging.Outages
+	closed    *prometheus.CounterVec // connections, because there were too many
 }
 
 // New listens and opens the database. It migrates an embedded database; the schema of any
@@ -108,6 +109,7 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 		return nil, err
 	}
 	registry := newRegistry()
+	s.closed = newClosedConnections(registry)
 	if s.tracer, err = tracing.New(ctx, config.Tracing, config.Log, registry); err != nil {
 		return nil, err
 	}
@@ -211,6 +213,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		facade = s.config.HTTPLayer(facade)
 	}
 	s.http = gateway.NewHTTPServer(peer.Behind(s.config.TrustedProxies, s.config.Log, facade))
+	trackIdle(s.http)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	s.http.Protocols.SetUnencryptedHTTP2(s.config.HTTPH2C)
 	secured.secureHTTP(s.http)
@@ -282,8 +285,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stopWork()
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return ignoreClosed(serveHTTP(s.http, s.listeners[0])) })
-	group.Go(func() error { return ignoreClosed(s.grpc.Serve(closableListener{s.listeners[1]})) })
+	group.Go(func() error { return ignoreClosed(serveHTTP(s.http, s.bounded(0))) })
+	group.Go(func() error { return ignoreClosed(s.grpc.Serve(closableListener{s.bounded(1)})) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
 		<-ctx.Done()
@@ -294,6 +297,15 @@ func (s *Server) Serve(ctx context.Context) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// bounded returns a listener with a bound of its connections.
+func (s *Server) bounded(i int) net.Listener {
+	transport, limit := "rest", s.config.HTTPConnections
+	if i > 0 {
+		transport, limit = "grpc", s.config.GRPCConnections
+	}
+	return &boundedListener{Listener: s.listeners[i], limit: limit, tracksIdle: i == 0, closed: s.closed.WithLabelValues(transport)}
 }
 
 func ignoreClosed(err error) error {
