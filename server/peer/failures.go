@@ -44,7 +44,8 @@ type level struct {
 }
 
 func (l *level) sink(now time.Time, perSecond float64) {
-	l.count = max(0, l.count-perSecond*now.Sub(l.at).Seconds())
+	elapsed := max(0, now.Sub(l.at)) // the clock may be set back
+	l.count = max(0, l.count-perSecond*elapsed.Seconds())
 	l.at = now
 }
 
