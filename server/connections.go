@@ -115,6 +115,15 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite closes the sending half of the connection. net/http does so after a refusal, so that a
+// client that still sends can read it.
+func (c *boundedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // count changes the number of requests that are being handled.
 func (c *boundedConn) count(n int) {
 	c.listener.mu.Lock()
