@@ -29,6 +29,7 @@ type errorData struct {
 	MuteExpiresAt  string             `json:"muteExpiresAt,omitempty"`
 	RequiredScope  string             `json:"requiredScope,omitempty"`
 	AcceptedTokens []string           `json:"acceptedTokens,omitempty"`
+	WebhookID      string             `json:"webhookId,omitempty"`
 }
 
 type errorBody struct {
@@ -85,6 +86,7 @@ func errorText(requestID string, e *apierr.Error) []byte {
 		Violations:    e.Violations,
 		MuteExpiresAt: e.Metadata[apierr.MuteExpiresAt],
 		RequiredScope: e.Metadata[apierr.RequiredScope],
+		WebhookID:     e.Metadata[apierr.WebhookID],
 	}}
 	if kinds := e.Metadata[apierr.AcceptedTokens]; kinds != "" {
 		body.Data.AcceptedTokens = strings.Split(kinds, ",")

@@ -138,7 +138,8 @@ func (d *document) addErrors() {
 		{apierr.MuteExpiresAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "With MUTE_ACTIVE and USER_MUTED: when the mute ends."}}},
 		{apierr.RequiredScope, text("With SCOPE_MISSING and GRANT_MISSING: the missing scope.")},
 		{apierr.AcceptedTokens, object{{"type", "array"}, {"items", object{{"type", "string"}, {"enum", []string{"user", "app", "service"}}}}, {"description", "With TOKEN_KIND_NOT_ACCEPTED: the kinds that are accepted."}}},
-	}, "violations", apierr.MuteExpiresAt, apierr.RequiredScope, apierr.AcceptedTokens)
+		{apierr.WebhookID, text("With WEBHOOK_EXISTS: the id of the webhook that exists.")},
+	}, "violations", apierr.MuteExpiresAt, apierr.RequiredScope, apierr.AcceptedTokens, apierr.WebhookID)
 	d.schemas["Violation"] = record("What is wrong with a field.", object{
 		{"field", text("The field, as the caller wrote it; empty for the body or the query as a whole.")},
 		{"description", text("What the field must be.")},

@@ -215,6 +215,8 @@ func (d *document) errorExample(r reason, rule authz.Rule) object {
 		data = append(data, member{"violations", []object{{{"field", violation.Field}, {"description", violation.Description}}}})
 	case moderatov1.Reason_REASON_MUTE_ACTIVE, moderatov1.Reason_REASON_USER_MUTED:
 		data = append(data, member{apierr.MuteExpiresAt, exampleTime})
+	case moderatov1.Reason_REASON_WEBHOOK_EXISTS:
+		data = append(data, member{apierr.WebhookID, exampleEventID})
 	case moderatov1.Reason_REASON_SCOPE_MISSING, moderatov1.Reason_REASON_GRANT_MISSING:
 		scope := cmp.Or(rule.Scope, authn.UsersRead)
 		isShared = rule.Scope == ""

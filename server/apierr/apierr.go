@@ -31,6 +31,7 @@ const (
 	MuteExpiresAt  = "muteExpiresAt"
 	RequiredScope  = "requiredScope"
 	AcceptedTokens = "acceptedTokens"
+	WebhookID      = "webhookId"
 )
 
 // ErrStopping is the cause of the error with which a stream ends because the server

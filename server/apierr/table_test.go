@@ -55,6 +55,7 @@ var documented = map[string]row{
 	"WEBHOOK_NOT_FOUND":          {404, codes.NotFound},
 	"WEBHOOK_LIMIT_REACHED":      {409, codes.FailedPrecondition},
 	"WEBHOOK_DISABLED":           {409, codes.FailedPrecondition},
+	"WEBHOOK_EXISTS":             {409, codes.AlreadyExists},
 	"REDELIVERY_LIMIT_REACHED":   {409, codes.FailedPrecondition},
 	"EVENT_NOT_FOUND":            {404, codes.NotFound},
 	"OVERLOADED":                 {503, codes.Unavailable},

@@ -41,6 +41,7 @@ type apiError struct {
 	message string
 	code    string
 	fields  []string // names of the invalid fields
+	webhook string   // the id of the webhook that exists
 }
 
 // Error returns the message and the code of the server.
@@ -112,11 +113,12 @@ func readAnswer(response *http.Response, answer any) error {
 	var why struct {
 		Code       string
 		Violations []struct{ Field string }
+		WebhookID  string
 	}
 	if err := json.Unmarshal(envelope.Data, &why); err != nil {
 		return err
 	}
-	refusal := &apiError{message: envelope.Message, code: why.Code}
+	refusal := &apiError{message: envelope.Message, code: why.Code, webhook: why.WebhookID}
 	for _, v := range why.Violations {
 		refusal.fields = append(refusal.fields, v.Field)
 	}

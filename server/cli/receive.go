@@ -119,11 +119,29 @@ func (c *eventsReceive) create(ctx context.Context) (*receivedHook, error) {
 	if refusal != nil && refusal.code == "CHANNEL_NOT_FOUND" && c.Channel != "" {
 		return nil, fmt.Errorf("--channel %s: %w", c.Channel, err)
 	}
+	if refusal != nil && refusal.webhook != "" {
+		made.ID = refusal.webhook
+		err = c.reuse(ctx, made.ID, &made.Secret)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make the webhook: %w", err)
 	}
 	secret, err := standardwebhooks.NewWebhook(made.Secret)
 	return &receivedHook{made.ID, made.Secret, secret}, err
+}
+
+// reuse enables the webhook that a receiver which was killed left behind, and gives it a new
+// secret.
+func (c *eventsReceive) reuse(ctx context.Context, id string, secret *string) error {
+	ctx = context.WithoutCancel(ctx)
+	arguments := map[string]any{"webhookId": id}
+	if err := c.call(ctx, http.MethodPost, webhooksPath+"/enable", arguments, nil); err != nil {
+		return err
+	}
+	var rotated struct{ Secret string }
+	err := c.call(ctx, http.MethodPost, webhooksPath+"/rotate-secret", arguments, &rotated)
+	*secret = rotated.Secret
+	return err
 }
 
 func (c *eventsReceive) remove(ctx context.Context, hook *receivedHook) error {

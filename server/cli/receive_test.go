@@ -62,6 +62,26 @@ func TestReceiverDeletesWebhookOnExit(t *testing.T) {
 	}
 }
 
+// TestReceiverUsesWebhookOfKilledOne starts a receiver like one that was killed, whose webhook was
+// disabled meanwhile.
+func TestReceiverUsesWebhookOfKilledOne(t *testing.T) {
+	url := storetest.SQLite(t)
+	s := prepare(t, url)
+	token := ownerToken(t, s)
+	p := process.Serve(t, url, "--webhook-allow-private")
+	l, address := receiving(t, p, token)
+	l.signal(syscall.SIGKILL)
+	if _, err := s.DB().ExecContext(t.Context(), "UPDATE webhooks SET disabled_reason = 'failing'"); err != nil {
+		t.Fatal(err)
+	}
+	l, _ = receiving(t, p, token, "--port="+portOf(address))
+	if n := webhooksOf(t, p, token); n != 1 {
+		t.Errorf("there are %d webhooks, want 1", n)
+	}
+	rest(t, p, token, http.MethodPost, "/v1/moderation/ban", fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, servertest.Owner, servertest.Viewer))
+	l.until(t, "channel.ban")
+}
+
 func TestReceiverReportsRemainingWebhook(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))

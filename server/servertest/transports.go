@@ -84,6 +84,7 @@ func (r Response) outcome(t *testing.T) Outcome {
 			MuteExpiresAt  string
 			RequiredScope  string
 			AcceptedTokens []string
+			WebhookID      string
 		}
 	}
 	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
@@ -96,6 +97,7 @@ func (r Response) outcome(t *testing.T) Outcome {
 	for name, value := range map[string]string{
 		"muteExpiresAt": body.Data.MuteExpiresAt, "requiredScope": body.Data.RequiredScope,
 		"acceptedTokens": strings.Join(body.Data.AcceptedTokens, ","),
+		"webhookId":      body.Data.WebhookID,
 	} {
 		if value != "" {
 			o.Metadata[name] = value

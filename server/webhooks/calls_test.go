@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,12 @@ func start(t *testing.T) *servertest.Server {
 
 // quiet is an address that receives nothing unless a test emits events.
 const quiet = "https://hooks.example.com/moderato"
+
+// urls is the number of the last URL that another returned.
+var urls atomic.Int64
+
+// another returns an address like quiet, of which there is no webhook yet.
+func another() string { return fmt.Sprintf("%s?n=%d", quiet, urls.Add(1)) }
 
 // both makes a call on both transports, and checks that the results are equal.
 func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, path string, args servertest.Args) servertest.Outcome {
@@ -75,12 +82,15 @@ func TestWebhookAuthorization(t *testing.T) {
 		{"backend for a viewer", acting, servertest.Owner, "NOT_CHANNEL_MODERATOR", "OK"},
 		{"no token", servertest.Credentials{}, servertest.Owner, "TOKEN_MISSING", ""},
 	} {
-		create, list := servertest.Args{"url": quiet, "type": []string{"channel.ban"}}, servertest.Args{}
+		create, list := servertest.Args{"type": []string{"channel.ban"}}, servertest.Args{}
 		if !c.channel.IsZero() {
 			create["channelId"], list["channelId"] = c.channel.String(), c.channel.String()
 		}
-		if o := both(t, s, c.caller, "POST", path, create); o.Reason != c.want {
-			t.Errorf("%s: create: got %+v, want %s", c.name, o, c.want)
+		create["url"] = another()
+		_, rest := s.CallREST(t, c.caller, "POST", path, create)
+		create["url"] = another()
+		if _, grpc := s.CallGRPC(t, c.caller, "POST", path, create); rest.Reason != c.want || grpc.Reason != c.want {
+			t.Errorf("%s: create: got %+v over REST and %+v over gRPC, want %s", c.name, rest, grpc, c.want)
 		}
 		want := c.want
 		if c.list != "" {
@@ -169,6 +179,9 @@ func TestInvalidArgumentsAreReported(t *testing.T) {
 		{s, "POST", path, servertest.Args{"url": "https:///x"}, []string{"url"}},
 		{s, "POST", path, servertest.Args{"url": "https://u:p@x.example/"}, []string{"url"}},
 		{s, "POST", path, servertest.Args{"url": "https://x.example/#f"}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "https://x.example:0/"}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "https://x.example:99999/"}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "https://xn--a/"}, []string{"url"}},
 		{s, "POST", path, servertest.Args{"url": "https://x.example/" + strings.Repeat("x", 2048)}, []string{"url"}},
 		{s, "POST", path, servertest.Args{"url": quiet, "type": slices.Repeat([]string{"channel.ban"}, 101)}, []string{"type"}},
 		{strict, "POST", path, servertest.Args{"url": "http://x.example/"}, []string{"url"}},
@@ -218,14 +231,46 @@ func TestWebhooksPerChannelAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		for range 20 {
-			create(t, s, owner, servertest.Args{"url": quiet})
+			create(t, s, owner, servertest.Args{"url": another()})
 		}
-		if o := both(t, s, owner, "POST", path, servertest.Args{"url": quiet}); o.Reason != "WEBHOOK_LIMIT_REACHED" {
+		if o := both(t, s, owner, "POST", path, servertest.Args{"url": another()}); o.Reason != "WEBHOOK_LIMIT_REACHED" {
 			t.Errorf("got %+v", o)
 		}
 		create(t, s, s.AsService(t), servertest.Args{"url": quiet, "channelId": servertest.Owner.String()})
 		call[*moderatov1.DeleteWebhookResponse](t, s, owner, "DELETE", path, servertest.Args{"webhookId": list(t, s, owner, servertest.Owner)[0].GetId()})
-		create(t, s, owner, servertest.Args{"url": quiet})
+		create(t, s, owner, servertest.Args{"url": another()})
+	})
+}
+
+// TestSameWebhookExists creates webhooks that differ in nothing from one that exists, and in one
+// thing.
+func TestSameWebhookExists(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		owner, moderator, app := s.As(t, servertest.Owner), s.As(t, servertest.Moderator), s.AsApp(t)
+		of := func(url string, types ...string) servertest.Args {
+			return servertest.Args{"url": url, "type": types, "channelId": servertest.Owner.String()}
+		}
+		first := create(t, s, owner, of("https://Hooks.example.com:443?q=ä", "channel.update", "stream.online"))
+		if want := "https://hooks.example.com/?q=%C3%A4"; first.GetUrl() != want {
+			t.Errorf("the URL is %q, want %q", first.GetUrl(), want)
+		}
+		same := of("https://hooks.example.com/?q=%C3%A4", "stream.online", "channel.update")
+		wantExists := func(what string, o servertest.Outcome) {
+			t.Helper()
+			if o.Reason != "WEBHOOK_EXISTS" || o.Metadata["webhookId"] != first.GetId() {
+				t.Errorf("%s: got %+v", what, o)
+			}
+		}
+		wantExists("the same", both(t, s, owner, "POST", path, same))
+		disable(t, s, first.GetId(), "failing")
+		wantExists("the same, which is disabled", both(t, s, owner, "POST", path, same))
+		create(t, s, moderator, same)
+		create(t, s, app, same)
+		create(t, s, owner, of("https://hooks.example.com/", "channel.update", "stream.online"))
+		create(t, s, owner, of("https://hooks.example.com/?q=%C3%A4", "channel.update"))
+		create(t, s, owner, of("https://hooks.example.com/?q=%C3%A4"))
+		call[*moderatov1.DeleteWebhookResponse](t, s, owner, "DELETE", path, servertest.Args{"webhookId": first.GetId()})
+		create(t, s, owner, same)
 	})
 }
 

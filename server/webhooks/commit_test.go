@@ -76,10 +76,10 @@ func TestCreateWithLostCommitMakesOneWebhook(t *testing.T) {
 		}
 		// The last allowed webhook must not count against itself.
 		for len(list(t, s, owner, servertest.Owner)) < 19 {
-			create(t, s, owner, servertest.Args{"url": "http://127.0.0.1:9/"})
+			create(t, s, owner, servertest.Args{"url": fmt.Sprintf("http://127.0.0.1:9/%d", len(list(t, s, owner, servertest.Owner)))})
 		}
 		cutter.CutNext("(*Service).CreateWebhook", storetest.AfterCommit)
-		create(t, s, owner, servertest.Args{"url": "http://127.0.0.1:9/"})
+		create(t, s, owner, servertest.Args{"url": fmt.Sprintf("http://127.0.0.1:9/%d", len(list(t, s, owner, servertest.Owner)))})
 	})
 }
 

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -117,6 +118,9 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w 
 		// its receiver never gets a part of the list without notice.
 		w.Types = joined(types)
 	}
+	if err := checkSame(ctx, tx, w); err != nil {
+		return err
+	}
 	if err := checkLimit(ctx, tx, w); err != nil {
 		return err
 	}
@@ -183,6 +187,26 @@ func (s *Service) lockChannel(ctx context.Context, tx *ent.Tx, id uid.ID) (isUnk
 	}
 	found, err := change.Lock(ctx, s.Store, tx, id)
 	return found[id] == nil, err
+}
+
+// checkSame returns an error if the owner of a new webhook has another one that sends the same
+// events to the same receiver, which would receive everything twice.
+func checkSame(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
+	owned := webhook.And(webhook.UserIDIsNil(), webhook.ClientID(w.ClientID))
+	if w.UserID != nil {
+		owned = webhook.UserID(*w.UserID)
+	}
+	others, err := ofChannel(tx.Webhook.Query(), channelID(w)).Where(owned, webhook.URL(w.URL)).All(ctx)
+	if err != nil {
+		return err
+	}
+	types := slices.Sorted(strings.FieldsSeq(w.Types))
+	for _, other := range others {
+		if slices.Equal(slices.Sorted(strings.FieldsSeq(other.Types)), types) {
+			return &apierr.Error{Reason: moderatov1.Reason_REASON_WEBHOOK_EXISTS, Metadata: map[string]string{apierr.WebhookID: other.ID.String()}}
+		}
+	}
+	return nil
 }
 
 // checkLimit returns an error if the holder of a new webhook has the maximum number.

@@ -5,9 +5,6 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
-	"strings"
 
 	"entgo.io/ent/dialect/sql"
 
@@ -222,23 +219,4 @@ func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 		return nil, s.Store.Classify(err)
 	}
 	return w, check(ctx, w, standing)
-}
-
-// receiver validates the URL of a receiver.
-func (s *Service) receiver(f *validate.Fields, text string) string {
-	u, err := url.Parse(text)
-	most := f.MaxLength("url")
-	switch {
-	case text == "":
-		f.Add("url", "is required")
-	case len(text) > most || err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsAny(text, "\r\n\t "):
-		f.Add("url", fmt.Sprintf("must be an https address of at most %d characters", most))
-	case u.Scheme != "https" && (u.Scheme != "http" || !s.Reach.allowsPlain(u.Hostname())):
-		f.Add("url", "must begin with https://")
-	case u.User != nil || u.Fragment != "":
-		f.Add("url", "must not have a user name or a fragment")
-	case !s.Reach.allowsHost(u.Hostname()):
-		f.Add("url", "must not be in a private network")
-	}
-	return text
 }

@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,15 +33,15 @@ func TestHangingReceiversDoNotDelayOtherOwners(t *testing.T) {
 		silent, alive := newReceiver(t), newReceiver(t)
 		silent.answers(func(http.ResponseWriter, sent) { <-released })
 		for _, user := range servertest.AddChannels(t, s.Store, owners) {
-			for range each {
-				create(t, s, s.As(t, user), servertest.Args{"url": silent.URL})
+			for i := range each {
+				create(t, s, s.As(t, user), servertest.Args{"url": silent.URL + "?" + strconv.Itoa(i)})
 			}
 			retitle(t, s, user, "one")
 		}
 		eventually(t, "the receivers hang", func() bool { return len(silent.got) >= attempts/2 })
 		owner := s.As(t, servertest.Owner)
-		for range each {
-			create(t, s, owner, servertest.Args{"url": alive.URL})
+		for i := range each {
+			create(t, s, owner, servertest.Args{"url": alive.URL + "?" + strconv.Itoa(i)})
 		}
 		for _, title := range []string{"one", "two"} {
 			retitle(t, s, servertest.Owner, title)

@@ -1411,7 +1411,7 @@ export interface components {
             channelId?: string | null;
             /**
              * Format: uri
-             * @description Required. The URL of the receiver: https, at most 2048 characters, without user name and fragment. It must not be in a private network.
+             * @description Required. The URL of the receiver: https, at most 2048 characters, without user name and fragment. It must not be in a private network. It is stored as browsers write it: the host in small letters and Punycode, without the default port, other characters than ASCII escaped.
              */
             url: string;
             /** @description The event types to send, such as `channel.ban`; at most 100. If empty, all types if the caller may hear all of them, and otherwise those that the caller may hear now, which the response lists; in both cases without live types. */
@@ -1487,7 +1487,7 @@ export interface components {
          * @description Why a call was refused. The codes are stable: programs may compare them.
          * @enum {string}
          */
-        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_DISABLED" | "REDELIVERY_LIMIT_REACHED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "SWEEP_NOT_FOUND" | "SWEEP_EXPIRED" | "SWEEP_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE";
+        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_EXISTS" | "WEBHOOK_DISABLED" | "REDELIVERY_LIMIT_REACHED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "SWEEP_NOT_FOUND" | "SWEEP_EXPIRED" | "SWEEP_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE";
         /** @description EventCategory is the category of a stream. */
         EventCategory: {
             /**

@@ -222,6 +222,12 @@ const (
 	//
 	// Delete one that is no longer needed.
 	Reason_REASON_WEBHOOK_LIMIT_REACHED Reason = 40
+	// There is a webhook of the same owner and channel with the same URL and event types:
+	// `webhookId`. It may be disabled. Without this error, the receiver would get each event twice.
+	//
+	// Use that webhook. If it is disabled, enable it; if you do not have its secret, rotate the
+	// secret.
+	Reason_REASON_WEBHOOK_EXISTS Reason = 63
 	// The webhook is disabled.
 	//
 	// Enable it. `disabledReason` of the webhook states why it was disabled.
@@ -357,6 +363,7 @@ var (
 		38: "REASON_WATCHER_TOO_SLOW",
 		39: "REASON_WEBHOOK_NOT_FOUND",
 		40: "REASON_WEBHOOK_LIMIT_REACHED",
+		63: "REASON_WEBHOOK_EXISTS",
 		41: "REASON_WEBHOOK_DISABLED",
 		62: "REASON_REDELIVERY_LIMIT_REACHED",
 		42: "REASON_EVENT_NOT_FOUND",
@@ -420,6 +427,7 @@ var (
 		"REASON_WATCHER_TOO_SLOW":           38,
 		"REASON_WEBHOOK_NOT_FOUND":          39,
 		"REASON_WEBHOOK_LIMIT_REACHED":      40,
+		"REASON_WEBHOOK_EXISTS":             63,
 		"REASON_WEBHOOK_DISABLED":           41,
 		"REASON_REDELIVERY_LIMIT_REACHED":   62,
 		"REASON_EVENT_NOT_FOUND":            42,
@@ -474,7 +482,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x95;\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xb0<\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -517,7 +525,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x14REASON_BEING_DELETED\x10%\x1ap\x8a\xb5\x18l\b\x99\x03\x10\t\x1acThe resource with this ID is being deleted. Reuse the ID once deletion completes, in a few minutes. \x02\x12\x92\x01\n" +
 	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1au\x8a\xb5\x18q\b\xf7\x03\x10\b\x1ajThe listener did not keep up with the events. Resume with the cursor of the last event that you processed.\x12q\n" +
 	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1aS\x8a\xb5\x18O\b\x94\x03\x10\x05\x1aHThere is no such webhook; GET /v1/webhooks lists those that you may see.\x12n\n" +
-	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aL\x8a\xb5\x18H\b\x99\x03\x10\t\x1aAThe channel has the maximum number of webhooks. Delete one first.\x12Q\n" +
+	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aL\x8a\xb5\x18H\b\x99\x03\x10\t\x1aAThe channel has the maximum number of webhooks. Delete one first.\x12\x98\x01\n" +
+	"\x15REASON_WEBHOOK_EXISTS\x10?\x1a}\x8a\xb5\x18y\b\x99\x03\x10\x06\x1arThere is a webhook with this URL and these event types already: webhookId. Enable it or rotate its secret instead.\x12Q\n" +
 	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12\x8f\x01\n" +
 	"\x1fREASON_REDELIVERY_LIMIT_REACHED\x10>\x1aj\x8a\xb5\x18f\b\x99\x03\x10\t\x1a_The webhook has the maximum number of pending redeliveries. Wait until some of them have ended.\x12\xa0\x01\n" +
 	"\x16REASON_EVENT_NOT_FOUND\x10*\x1a\x83\x01\x8a\xb5\x18\x7f\b\x94\x03\x10\x05\x1axNo event with this id is both sent by this webhook and still retained; GET /v1/webhooks/deliveries lists those that are.\x12u\n" +

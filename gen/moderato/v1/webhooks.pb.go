@@ -33,7 +33,9 @@ type CreateWebhookRequest struct {
 	// name it.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// Required. The URL of the receiver: https, at most 2048 characters, without user name
-	// and fragment. It must not be in a private network.
+	// and fragment. It must not be in a private network. It is stored as browsers write it: the
+	// host in small letters and Punycode, without the default port, other characters than ASCII
+	// escaped.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
 	// The event types to send, such as `channel.ban`; at most 100. If empty, all types if
 	// the caller may hear all of them, and otherwise those that the caller may hear now,

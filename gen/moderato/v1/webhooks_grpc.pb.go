@@ -80,7 +80,8 @@ type WebhooksServiceClient interface {
 	// CreateWebhook creates a webhook, which sends events from now on.
 	//
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app
-	// names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20
+	// names no channel; WEBHOOK_EXISTS if the same user, app or backend has a webhook for the
+	// channel with the same URL and event types, also if it is disabled; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20
 	// webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000
 	// in all, or a user who neither owns nor moderates the channel has 20 for such
 	// channels, or all such users have 200 for the channel.
@@ -255,7 +256,8 @@ type WebhooksServiceServer interface {
 	// CreateWebhook creates a webhook, which sends events from now on.
 	//
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app
-	// names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20
+	// names no channel; WEBHOOK_EXISTS if the same user, app or backend has a webhook for the
+	// channel with the same URL and event types, also if it is disabled; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20
 	// webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000
 	// in all, or a user who neither owns nor moderates the channel has 20 for such
 	// channels, or all such users have 200 for the channel.
