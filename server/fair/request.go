@@ -32,6 +32,13 @@ func NewContext(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, ContextKey{}, &r)
 }
 
+// SetOwner changes the owner of the request of a context, once it is known better.
+func SetOwner(ctx context.Context, o Owner) {
+	if r, ok := ctx.Value(ContextKey{}).(*Request); ok {
+		r.Owner = o
+	}
+}
+
 // WithPriority returns a context whose request has the given priority.
 func WithPriority(ctx context.Context, p Priority) context.Context {
 	r := FromContext(ctx)

@@ -323,3 +323,35 @@ func TestExpiredRowsAreRemoved(t *testing.T) {
 		t.Errorf("after 61 days there are %d requests and %d refresh tokens", requests, refreshing)
 	}
 }
+
+// TestWrongCredentialsAreCheckedAtABoundedRate guesses the secret of a client. The attempts of an
+// address without failures are checked.
+func TestWrongCredentialsAreCheckedAtABoundedRate(t *testing.T) {
+	c := config(storetest.SQLite(t))
+	c.RateLimit = 0
+	s := open(t, c)
+	attempt := func(address, secret, path, body, contentType string) int {
+		r, _ := http.NewRequest(http.MethodPost, s.url(path), strings.NewReader(strings.ReplaceAll(body, "SECRET", secret)))
+		r.Header.Set("Content-Type", contentType)
+		r.Header.Set("X-Forwarded-For", address)
+		return send(t, r).Status
+	}
+	for path, c := range map[string]struct{ address, body, contentType string }{
+		"/oauth2/revoke":       {"198.51.100.", "client_id=web-app&client_secret=SECRET&token=x", "application/x-www-form-urlencoded"},
+		"/bapi/oauth2/refresh": {"203.0.113.", `{"clientId":"web-app","clientSecret":"SECRET","refreshToken":"x"}`, "application/json"},
+	} {
+		got := map[int]int{}
+		for range 150 {
+			got[attempt(c.address+"1", "wrong", path, c.body, c.contentType)]++
+		}
+		if got[http.StatusUnauthorized] < 100 || got[http.StatusTooManyRequests] == 0 {
+			t.Errorf("%s: got %v", path, got)
+		}
+		if got := attempt(c.address+"1", s.secret, path, c.body, c.contentType); got != http.StatusTooManyRequests {
+			t.Errorf("%s: the right secret from this address: got %d", path, got)
+		}
+		if got := attempt(c.address+"2", s.secret, path, c.body, c.contentType); got == http.StatusTooManyRequests || got == http.StatusUnauthorized {
+			t.Errorf("%s: from another address: got %d", path, got)
+		}
+	}
+}

@@ -123,15 +123,13 @@ func (h *handler) client(x *exchange, c call) (*oauth.Client, error) {
 		f.Add(clientIDField, "is required")
 		return nil, f.Err()
 	}
-	known, err := h.Service.Client(ctx, c.clientID)
-	if err != nil {
-		return nil, err
-	}
-	if known == nil {
-		f.Add(clientIDField, "must be the id of a client")
-		return nil, f.Err()
-	}
 	found, err := h.authenticate(ctx, c.clientID, c.clientSecret)
+	if isWrong := new(oidc.Error); errors.As(err, &isWrong) {
+		if known, failed := h.Service.Client(ctx, c.clientID); failed == nil && known == nil {
+			f.Add(clientIDField, "must be the id of a client")
+			return nil, f.Err()
+		}
+	}
 	return found, inEnvelope(err)
 }
 

@@ -9,6 +9,8 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/peer"
 )
 
 // maxBuckets bounds the memory of the limits. Whoever's bucket was evicted starts again
@@ -19,10 +21,22 @@ const maxBuckets = 100_000
 // anybody has authenticated: the requests of browsers and devices.
 const requestShare = 10
 
+// crowdShare is how many times as much as one address all requests together may do that come
+// without credentials. Whoever can send from many addresses would otherwise have the share of
+// each.
+const crowdShare = 30
+
+// strangers is the owner of the work for all callers without credentials. No client has such an
+// id.
+var strangers = fair.Owner{Client: "(without credentials)"}
+
 // limits holds a token bucket for each address and for each client.
 type limits struct {
 	perMinute int
 	now       func() time.Time
+
+	// failures bounds attempts with wrong credentials of clients.
+	failures *peer.Failures
 
 	mu      sync.Mutex
 	buckets *lru.Cache[string, *rate.Limiter]
@@ -30,7 +44,7 @@ type limits struct {
 
 func newLimits(perMinute int, now func() time.Time) *limits {
 	buckets, _ := lru.New[string, *rate.Limiter](maxBuckets) // fails only for a size below 1
-	return &limits{perMinute: perMinute, now: now, buckets: buckets}
+	return &limits{perMinute: perMinute, now: now, buckets: buckets, failures: peer.NewFailures(now)}
 }
 
 // allow takes a token from the bucket with a key. It returns RATE_LIMITED if the bucket is
@@ -39,7 +53,6 @@ func (l *limits) allow(key string, perMinute int) error {
 	if l.perMinute == 0 {
 		return nil
 	}
-	perMinute = max(perMinute, 1)
 	now := l.now()
 	l.mu.Lock()
 	b, ok := l.buckets.Get(key)
@@ -52,24 +65,44 @@ func (l *limits) allow(key string, perMinute int) error {
 		return nil
 	}
 	wait := (1 - b.TokensAt(now)) / float64(b.Limit()) * float64(time.Second)
-	return &apierr.Error{Reason: moderatov1.Reason_REASON_RATE_LIMITED, RetryAfter: time.Duration(wait)}
+	return rateLimited(time.Duration(wait))
+}
+
+func rateLimited(wait time.Duration) error {
+	return &apierr.Error{Reason: moderatov1.Reason_REASON_RATE_LIMITED, RetryAfter: wait}
+}
+
+// allowFrom is allow for each network of the address of a request.
+func (l *limits) allowFrom(x *exchange, key string, perMinute int) error {
+	for _, n := range peer.Networks(x.r.RemoteAddr) {
+		if err := l.allow(key+" "+n.Prefix.String(), n.Share*perMinute); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // address limits the requests from an address.
-func (l *limits) address(x *exchange) error { return l.allow("address "+x.address, l.perMinute) }
+func (l *limits) address(x *exchange) error { return l.allowFrom(x, "address", l.perMinute) }
 
-// begin limits the sign-ins that an address begins.
+// begin limits the sign-ins that an address begins, and those that all begin.
 func (l *limits) begin(x *exchange) error {
-	return l.allow("begin "+x.address, l.perMinute/requestShare)
+	perMinute := max(l.perMinute/requestShare, 1)
+	if err := l.allowFrom(x, "begin", perMinute); err != nil {
+		return err
+	}
+	return l.allow("begin", perMinute*crowdShare)
 }
 
 // client limits the requests of a client that was authenticated. Anybody may use the id of a
-// public client, so that it is limited together with the address: otherwise one caller
-// could keep the users of the client from signing in.
+// public client, so that it is limited together with the address, and with everybody who has no
+// credentials: otherwise one caller could keep the users of the client from signing in.
 func (l *limits) client(x *exchange, id string, isPublic bool) error {
-	key := "client " + id
-	if isPublic {
-		key += " " + x.address
+	if !isPublic {
+		return l.allow("client "+id, l.perMinute)
 	}
-	return l.allow(key, l.perMinute)
+	if err := l.allowFrom(x, "client "+id, l.perMinute); err != nil {
+		return err
+	}
+	return l.allow("public clients", l.perMinute*crowdShare)
 }

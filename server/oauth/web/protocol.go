@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/oauth"
 )
 
@@ -194,11 +195,19 @@ func responseOf(ctx context.Context, t *oauth.Tokens, err error) (*op.Response, 
 // authenticate returns the client with an id and a secret, within its rate limit.
 func (h *handler) authenticate(ctx context.Context, id, secret string) (*oauth.Client, error) {
 	x := exchangeOf(ctx)
+	succeeded, wait := h.limits.failures.Attempt(x.r.RemoteAddr)
+	if wait > 0 {
+		return nil, rateLimited(wait)
+	}
 	c, err := h.Service.Authenticate(ctx, id, secret)
 	if err != nil {
 		return nil, err
 	}
+	succeeded()
 	x.client = c.ID
+	if !c.IsPublic {
+		fair.SetOwner(ctx, fair.Owner{Client: c.ID})
+	}
 	return c, h.limits.client(x, c.ID, c.IsPublic)
 }
 

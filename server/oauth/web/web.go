@@ -18,7 +18,6 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/oauth"
-	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -105,8 +104,6 @@ type exchange struct {
 	*recorder
 
 	r *http.Request
-	// address is the address from which the request comes.
-	address string
 	// issuer is this server's own URL, as the client called it.
 	issuer string
 	// client is the id of the client, once it is known; for the log.
@@ -136,12 +133,12 @@ func (h *handler) observed(serve func(*exchange) error) func(http.ResponseWriter
 func (h *handler) recorded(serve func(*exchange) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		start := time.Now()
-		x := &exchange{recorder: &recorder{ResponseWriter: w}, address: peer.Address(r)}
+		x := &exchange{recorder: &recorder{ResponseWriter: w}}
 		ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 		defer cancel()
 		ctx = context.WithValue(ctx, exchangeKey{}, x)
 		ctx = context.WithValue(ctx, requestid.ContextKey{}, w.Header().Get(requestid.Header))
-		x.r = r.WithContext(fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: x.address}, MaxWait: h.MaxWait}))
+		x.r = r.WithContext(fair.NewContext(ctx, fair.Request{Owner: strangers, MaxWait: h.MaxWait}))
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Pragma", "no-cache")
 		err := serve(x)
