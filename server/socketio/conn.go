@@ -30,18 +30,8 @@ const (
 
 // The packets of Engine.IO, and the beginnings of those of Socket.IO.
 const (
-	openPacket    = "0"
-	closePacket   = "1"
-	pingPacket    = "2"
-	pongPacket    = "3"
-	messagePacket = "4"
-	upgradePacket = "5"
-	noopPacket    = "6"
-
-	connectPacket    = messagePacket + "0"
-	disconnectPacket = messagePacket + "1"
-	eventPacket      = messagePacket + "2"
-	errorPacket      = messagePacket + "4"
+	closePacket, pingPacket, pongPacket, upgradePacket, noopPacket = "1", "2", "3", "5", "6"
+	connectPacket, disconnectPacket, eventPacket, errorPacket      = "40", "41", "42", "44"
 )
 
 // conn is a connection of Engine.IO 4. Its client polls, or has a WebSocket.
@@ -53,15 +43,15 @@ type conn struct {
 	received  *rate.Limiter
 	room      *semaphore.Weighted // for the bytes of events
 	transport atomic.Int32
+	hasJoined atomic.Bool
+	namespace string // as it stands in packets: nothing for "/"
+	heartbeat *time.Timer
+	isPinged  atomic.Bool   // the client has to answer
 	polled    chan struct{} // full while a request of the client waits
 	wake      chan struct{} // full when a packet may wait
 
-	mu        sync.Mutex
-	queue     [][]byte // packets for the client
-	heartbeat *time.Timer
-	isPinged  bool // the client has to answer
-	hasJoined bool
-	namespace string // as it stands in packets: nothing for "/"
+	mu    sync.Mutex
+	queue [][]byte // packets for the client
 }
 
 func newConn(ctx context.Context, address string, transport int32) *conn {
@@ -75,11 +65,10 @@ func newConn(ctx context.Context, address string, transport int32) *conn {
 	if transport == polling {
 		upgrades = `"websocket"`
 	}
-	c.queue = [][]byte{fmt.Appendf(nil, openPacket+`{"sid":%q,"upgrades":[%s],"pingInterval":%d,"pingTimeout":%d,"maxPayload":%d}`,
+	c.queue = [][]byte{fmt.Appendf(nil, `0{"sid":%q,"upgrades":[%s],"pingInterval":%d,"pingTimeout":%d,"maxPayload":%d}`,
 		c.id, upgrades, pingInterval.Milliseconds(), pingTimeout.Milliseconds(), maxMessage)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.heartbeat = time.AfterFunc(joinTimeout, c.beat)
+	c.heartbeat = time.AfterFunc(time.Hour, c.beat)
+	c.heartbeat.Reset(joinTimeout)
 	return c
 }
 
@@ -153,11 +142,7 @@ func (c *conn) sent(packets [][]byte) {
 // beat sends a ping. It closes a connection whose client did not answer the last one, or has
 // not joined.
 func (c *conn) beat() {
-	c.mu.Lock()
-	isAlive := c.hasJoined && !c.isPinged
-	c.isPinged = true
-	c.mu.Unlock()
-	if !isAlive {
+	if c.isPinged.Swap(true) || !c.hasJoined.Load() {
 		c.close("")
 		return
 	}
@@ -167,14 +152,7 @@ func (c *conn) beat() {
 
 // pong records the answer to a ping, and reports whether there was one.
 func (c *conn) pong() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.isPinged || c.isClosed() {
-		return false
-	}
-	c.isPinged = false
-	c.heartbeat.Reset(pingInterval)
-	return true
+	return c.isPinged.CompareAndSwap(true, false) && c.heartbeat.Reset(pingInterval)
 }
 
 // join records that the client joins a namespace, and reports whether it may: once, and one
@@ -187,12 +165,9 @@ func (c *conn) join(packet string) bool {
 	if namespace != "/" && namespace != Path {
 		c.close(errorPacket + namespace + `,{"message":"Invalid namespace"}`)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hasJoined || c.isClosed() || auth != "" && auth[0] != '{' {
+	if c.isClosed() || auth != "" && auth[0] != '{' || c.hasJoined.Swap(true) {
 		return false
 	}
-	c.hasJoined = true
 	if namespace != "/" {
 		c.namespace = namespace + ","
 	}

@@ -83,8 +83,9 @@ type Server struct {
 	ctx  context.Context //nolint:containedctx // connections outlast the requests that open them
 	stop context.CancelFunc
 
+	conns sync.Map // by id
+
 	mu     sync.Mutex
-	conns  map[string]*conn
 	active map[uid.ID]*session
 	begun  sync.WaitGroup // the sessions that have not ended
 
@@ -97,7 +98,6 @@ func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, 
 		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
 		watch:    w, authenticator: a, store: s, log: log,
 		idle:       newIdleConns(limits),
-		conns:      map[string]*conn{},
 		active:     map[uid.ID]*session{},
 		subscribed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "moderato_socketio_subscriptions", Help: "Subscriptions of the Socket.IO sessions of this server."}),
 	}
@@ -122,26 +122,18 @@ func (s *Server) admit(c *conn) error {
 	if err := s.idle.add(c); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.conns[c.id] = c
-	context.AfterFunc(c.ctx, func() { s.remove(c) })
+	s.conns.Store(c.id, c)
+	context.AfterFunc(c.ctx, func() {
+		s.idle.set(c, false)
+		s.conns.Delete(c.id)
+	})
 	return nil
-}
-
-// remove forgets a connection that has ended.
-func (s *Server) remove(c *conn) {
-	s.idle.set(c, false)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.conns, c.id)
 }
 
 // find returns the open connection with an id, nil if there is none.
 func (s *Server) find(id string) *conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.conns[id]; c != nil && !c.isClosed() {
+	found, _ := s.conns.Load(id)
+	if c, ok := found.(*conn); ok && !c.isClosed() {
 		return c
 	}
 	return nil
