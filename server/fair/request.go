@@ -14,6 +14,10 @@ type Owner struct {
 	User   uid.ID
 }
 
+// Strangers is the owner of the work for all callers without credentials. No client has such an
+// id.
+var Strangers = Owner{Client: "(without credentials)"}
+
 // Request describes a request for a slot.
 type Request struct {
 	Owner Owner

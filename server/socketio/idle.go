@@ -8,6 +8,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
+
+	"github.com/moderato-live/moderato/server/peer"
 )
 
 const (
@@ -19,6 +21,9 @@ const (
 	// its burst.
 	maxBuckets = 100_000
 )
+
+// everybody is all addresses together, for the rate of connections.
+var everybody = peer.Network{Share: 40}
 
 // idleConns are the connections without a subscription.
 type idleConns struct {
@@ -85,11 +90,11 @@ func (i *idleConns) add(c *conn) error {
 	return nil
 }
 
-// mayConnect reports whether the networks of a connection may open another one now. The
-// caller holds mu.
+// mayConnect reports whether the networks of a connection, and everybody, may open another one
+// now. The caller holds mu.
 func (i *idleConns) mayConnect(c *conn) bool {
 	may := true
-	for _, n := range c.networks {
+	for _, n := range append(c.networks, everybody) {
 		r, ok := i.rates.Get(n.Prefix)
 		if !ok {
 			r = rate.NewLimiter(rate.Limit(connectRate*n.Share), n.Share*max(connectBurst, i.limits.IdlePerAddress))

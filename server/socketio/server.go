@@ -152,7 +152,7 @@ func (s *Server) welcome(c *conn) bool {
 
 // run runs the session of a client until its connection ends.
 func (s *Server) run(c *conn) {
-	ctx := inTurn(c.ctx, c)
+	ctx := inTurn(c.ctx)
 	session := &session{
 		server: s, id: uid.New(), conn: c, idleSince: time.Now(),
 		running: map[uid.ID]*delivery{}, revoked: map[uid.ID]bool{},
@@ -173,11 +173,10 @@ func (s *Server) run(c *conn) {
 	s.end(session)
 }
 
-// inTurn returns a context in which the connections of an address take turns with others. A
-// client has no credentials when it connects, and the background work of the server must not
-// wait behind its connections.
-func inTurn(ctx context.Context, c *conn) context.Context {
-	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: c.networks[0].Prefix.String()}, MaxWait: maxStoreWait})
+// inTurn returns a context in which connections take turns with others. A client has no
+// credentials when it connects, and the background work of the server must not wait behind it.
+func inTurn(ctx context.Context) context.Context {
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Strangers, MaxWait: maxStoreWait})
 }
 
 // end removes a session whose connection has ended.
@@ -186,7 +185,7 @@ func (s *Server) end(session *session) {
 	delete(s.active, session.id)
 	s.mu.Unlock()
 	session.stopAll()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(inTurn(s.ctx, session.conn)), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(inTurn(s.ctx)), 5*time.Second)
 	defer cancel()
 	if err := s.sessions.Remove(ctx, session.id); err != nil {
 		s.log.WarnContext(ctx, "an ended Socket.IO session remains until it expires", "error", err)

@@ -9,7 +9,6 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/peer"
 )
 
@@ -25,10 +24,6 @@ const requestShare = 10
 // without credentials. Whoever can send from many addresses would otherwise have the share of
 // each.
 const crowdShare = 30
-
-// strangers is the owner of the work for all callers without credentials. No client has such an
-// id.
-var strangers = fair.Owner{Client: "(without credentials)"}
 
 // limits holds a token bucket for each address and for each client.
 type limits struct {

@@ -138,7 +138,7 @@ func (h *handler) recorded(serve func(*exchange) error) func(http.ResponseWriter
 		defer cancel()
 		ctx = context.WithValue(ctx, exchangeKey{}, x)
 		ctx = context.WithValue(ctx, requestid.ContextKey{}, w.Header().Get(requestid.Header))
-		x.r = r.WithContext(fair.NewContext(ctx, fair.Request{Owner: strangers, MaxWait: h.MaxWait}))
+		x.r = r.WithContext(fair.NewContext(ctx, fair.Request{Owner: fair.Strangers, MaxWait: h.MaxWait}))
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Pragma", "no-cache")
 		err := serve(x)
