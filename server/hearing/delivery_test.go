@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -218,6 +219,7 @@ func wantTypesOfWebhook(t *testing.T, s *servertest.Server, c caller) {
 // create creates a webhook.
 func create(t *testing.T, s *servertest.Server, c caller, args servertest.Args) *moderatov1.CreateWebhookResponse {
 	t.Helper()
+	args["url"] = fmt.Sprint(args["url"], "?", uid.New()) // the caller may have one already
 	created, o := s.CallGRPC(t, c.as, http.MethodPost, "/v1/webhooks", args)
 	if o.Reason != "OK" {
 		t.Fatalf("%s: %+v", c.name, o)
