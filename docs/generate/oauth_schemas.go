@@ -113,7 +113,7 @@ var ofAuthorization = slices.Insert(slices.Clone(ofJSONEndpoint), 1, moderatov1.
 
 var tokensExample = object{
 	{"accessToken", exampleToken}, {"refreshToken", exampleRefresh}, {"tokenType", "Bearer"}, {"expiresIn", 3600},
-	{"scopes", []string{"offline.access", "users.read"}},
+	{"scopes", []string{"offline.access", "users.read"}}, {"type", "user"}, {"userId", exampleViewer},
 }
 
 var jsonEndpoints = []endpoint{
@@ -191,8 +191,9 @@ var signInSchemas = map[string]object{
 	}),
 	"GenerateAuthUrlRequest": record("GenerateAuthUrlRequest describes the sign-in.", object{
 		{"clientId", text("The client's id.")}, {"clientSecret", nullable(text("The client's secret. Public clients have none."))},
-		{"redirectUri", text("Where the browser returns to: one of the client's redirect URIs.")}, {"scopes", scopesField},
-	}, "clientSecret"),
+		{"redirectUri", text("Where the browser returns to: one of the client's redirect URIs.")},
+		{"scopes", object{scopesField[0], {"description", "The scopes: an array, or one string with spaces. All scopes that the client may have when there are none."}}},
+	}, "clientSecret", "scopes"),
 	"GenerateAuthUrlResponse": record("GenerateAuthUrlResponse begins a sign-in.", object{
 		{"url", text("Where the client sends the user's browser.")},
 		{"state", text("The `state` with which the user must return.")},
@@ -211,5 +212,7 @@ var signInSchemas = map[string]object{
 	"TokensResponse": record("TokensResponse holds tokens.", object{
 		{"accessToken", text("The access token.")}, {"refreshToken", text("The refresh token, if the scopes include `offline.access`.")},
 		{"tokenType", object{{"type", "string"}, {"const", "Bearer"}}}, {"expiresIn", seconds("The lifetime of the access token, in seconds.")}, {"scopes", texts("The scopes.")},
-	}, "refreshToken"),
+		{"type", object{{"type", "string"}, {"enum", []string{"user", "app"}}, {"description", "Whose tokens they are."}}},
+		{"userId", text("The user's id; not there for an app.")},
+	}, "refreshToken", "userId"),
 }

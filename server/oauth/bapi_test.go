@@ -53,18 +53,20 @@ func TestSignInInOwnSpelling(t *testing.T) {
 			got := s.bapi(t, "token", arguments)
 			scopes, _ := got.Body["scopes"].([]any)
 			if got.Status != http.StatusOK || !s.works(t, got.text("accessToken")) || got.text("tokenType") != "Bearer" || got.Body["expiresIn"] != 86400.0 ||
-				!slices.Equal(scopes, []any{authn.OfflineAccess, authn.UsersRead}) || got.Header.Get("Cache-Control") != "no-store" {
+				!slices.Equal(scopes, []any{authn.OfflineAccess, authn.UsersRead}) || got.Header.Get("Cache-Control") != "no-store" ||
+				got.text("type") != "user" || got.text("userId") != servertest.Viewer.String() {
 				t.Errorf("%s: token: got %d %v %v", id, got.Status, got.Header, got.Body)
 			}
 			next := s.bapi(t, "refresh", map[string]any{"clientId": id, "clientSecret": c[0], "refreshToken": got.text("refreshToken")})
-			if next.Status != http.StatusOK || !s.works(t, next.text("accessToken")) || !strings.HasPrefix(next.text("refreshToken"), "mdr_") {
+			if next.Status != http.StatusOK || !s.works(t, next.text("accessToken")) || !strings.HasPrefix(next.text("refreshToken"), "mdr_") ||
+				next.text("type") != "user" || next.text("userId") != servertest.Viewer.String() {
 				t.Errorf("%s: refresh: got %d %v", id, next.Status, next.Body)
 			}
 			wantEnvelope(t, s.bapi(t, "token", arguments), http.StatusBadRequest, "AUTHORIZATION_INVALID", "")
 		}
 		app := s.bapi(t, "token", map[string]any{"clientId": web, "clientSecret": s.secret, "grantType": "client_credentials"})
 		scopes, _ := app.Body["scopes"].([]any)
-		if !s.works(t, app.text("accessToken")) || len(scopes) != len(authn.Scopes()) || app.Body["refreshToken"] != nil {
+		if !s.works(t, app.text("accessToken")) || len(scopes) != len(authn.Scopes()) || app.Body["refreshToken"] != nil || app.text("type") != "app" || app.Body["userId"] != nil {
 			t.Errorf("client_credentials: got %d %v", app.Status, app.Body)
 		}
 	})
@@ -97,7 +99,7 @@ func TestErrorsInOwnSpelling(t *testing.T) {
 		"wrong secret":        {"generate-auth-url", `{"clientSecret":"x"}`, 401, "CLIENT_CREDENTIALS_INVALID", ""},
 		"no secret":           {"refresh", `{"clientSecret":null}`, 401, "CLIENT_CREDENTIALS_INVALID", ""},
 		"unknown URI, scopes": {"generate-auth-url", `{"redirectUri":"https://evil.example","scopes":"admin"}`, 400, "INVALID_ARGUMENT", "redirectUri scopes"},
-		"no URI, no scopes":   {"generate-auth-url", `{}`, 400, "INVALID_ARGUMENT", "redirectUri scopes"},
+		"no URI":              {"generate-auth-url", `{}`, 400, "INVALID_ARGUMENT", "redirectUri"},
 		"no grant":            {"token", `{}`, 400, "INVALID_ARGUMENT", "grantType"},
 		"unknown grant":       {"token", `{"grantType":"password"}`, 400, "INVALID_ARGUMENT", "grantType"},
 		"a code alone":        {"token", `{"code":"x"}`, 400, "INVALID_ARGUMENT", "codeVerifier redirectUri"},
@@ -124,6 +126,11 @@ func TestErrorsInOwnSpelling(t *testing.T) {
 	refused := s.bapi(t, "refresh", map[string]any{"clientId": web})
 	if got := refused.Header.Get("WWW-Authenticate"); got != `Bearer realm="moderato"` {
 		t.Errorf("WWW-Authenticate: got %q", got)
+	}
+	// Clients recognize by the message that the user has to sign in again.
+	bad := s.bapi(t, "refresh", map[string]any{"clientId": web, "clientSecret": s.secret, "refreshToken": "mdr_x"})
+	if got := bad.text("message"); !strings.HasPrefix(got, "Invalid refresh token") {
+		t.Errorf("a bad refresh token: got the message %q", got)
 	}
 	// The client's developer reads the message, and must learn what was wrong.
 	short := s.bapi(t, "token", map[string]any{"clientId": web, "clientSecret": s.secret, "code": "x", "codeVerifier": "x", "redirectUri": callback})
@@ -152,5 +159,9 @@ func TestGeneratedURLIsComplete(t *testing.T) {
 	q := u.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("scope") != "offline.access users.read" || q.Get("state") != a.text("state") || strings.Contains(u.String(), s.secret) {
 		t.Errorf("got %s", u)
+	}
+	all := s.bapi(t, "generate-auth-url", map[string]any{"clientId": web, "clientSecret": s.secret, "redirectUri": callback})
+	if u, err = url.Parse(all.text("url")); err != nil || len(strings.Fields(u.Query().Get("scope"))) != len(authn.Scopes()) {
+		t.Errorf("without scopes: got %v", all.Body)
 	}
 }

@@ -116,7 +116,7 @@ func (s *Service) RedeemDevice(ctx context.Context, c *Client, code string) (*To
 		case row == nil || !row.IsDevice || row.ClientID != c.ID:
 			return errGrant("the device code is not valid")
 		case row.Status == redeemed && *row.FamilyID == d.family: // an earlier attempt committed
-			issued = s.tokens(d, strings.Fields(row.Granted))
+			issued = s.tokens(d, *row.UserID, strings.Fields(row.Granted))
 			return store.ErrCommitted
 		case row.Status == redeemed:
 			return errGrant("the device code was used before")

@@ -64,7 +64,7 @@ func (s *Service) RedeemCode(ctx context.Context, c *Client, code, redirectURI, 
 		case row == nil || row.IsDevice || row.ClientID != c.ID:
 			return errGrant("the code is not valid")
 		case row.Status == redeemed && *row.FamilyID == d.family: // an earlier attempt committed
-			issued = s.tokens(d, strings.Fields(row.Granted))
+			issued = s.tokens(d, *row.UserID, strings.Fields(row.Granted))
 			return store.ErrCommitted
 		case row.Status == redeemed:
 			refusal = errGrant("the code was used before; the tokens issued for it are revoked")
@@ -103,7 +103,7 @@ func (s *Service) redeem(ctx context.Context, tx *ent.Tx, c *Client, row *ent.Au
 		return nil, err
 	}
 	err = tx.Authorization.UpdateOne(row).SetStatus(redeemed).SetFamilyID(d.family).SetKeptUntil(now.Add(keptRedeemed)).Exec(ctx)
-	return s.tokens(d, scopes), err
+	return s.tokens(d, *row.UserID, scopes), err
 }
 
 // issue stores an access token, and a refresh token if the user approved one. The caller
@@ -122,8 +122,8 @@ func (s *Service) issue(ctx context.Context, tx *ent.Tx, c *Client, userID uid.I
 }
 
 // tokens returns the tokens of a draft as the client gets them.
-func (s *Service) tokens(d draft, scopes []string) *Tokens {
-	t := &Tokens{Access: d.access, Lifetime: s.Lifetimes.User, Scopes: scopes}
+func (s *Service) tokens(d draft, userID uid.ID, scopes []string) *Tokens {
+	t := &Tokens{Access: d.access, Lifetime: s.Lifetimes.User, Scopes: scopes, UserID: userID}
 	if slices.Contains(scopes, authn.OfflineAccess) {
 		t.Refresh = d.refresh
 	}

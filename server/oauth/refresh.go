@@ -115,7 +115,7 @@ func (s *Service) rotate(
 			return nil, oidc.ErrInvalidScope().WithDescription("the scopes are no longer granted")
 		}
 	}
-	issued := &Tokens{Access: d.access, Refresh: d.refresh, Lifetime: s.Lifetimes.User, Scopes: scopes}
+	issued := &Tokens{Access: d.access, Refresh: d.refresh, Lifetime: s.Lifetimes.User, Scopes: scopes, UserID: row.UserID}
 	if attempt.Unknown {
 		isThere, err := tx.RefreshToken.Query().Where(refreshtoken.ID(digest.Of(d.refresh))).Exist(ctx)
 		if err != nil {

@@ -76,6 +76,8 @@ type Tokens struct {
 	Lifetime time.Duration
 	// Scopes are the scopes of the access token.
 	Scopes []string
+	// UserID is the user of the tokens; zero if they are those of an app.
+	UserID uid.ID
 }
 
 var errNoRequest = apierr.New(moderatov1.Reason_REASON_REQUEST_NOT_FOUND)

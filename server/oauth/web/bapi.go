@@ -179,6 +179,9 @@ func (h *handler) generateURL(x *exchange) error {
 	} else if !client.HasRedirectURI(c.redirectURI) {
 		f.Add(redirectURIField, "must be one of those that are registered for the client")
 	}
+	if len(c.scopes) == 0 {
+		c.scopes = client.Scopes
+	}
 	scopes, err := client.CheckScopes(c.scopes)
 	var e *oidc.Error
 	if errors.As(err, &e) {
@@ -239,6 +242,12 @@ func (h *handler) refresh(x *exchange) error {
 		return apierr.Invalid(apierr.Violation{Field: refreshTokenField, Description: "is required"})
 	}
 	t, err := h.Service.Refresh(x.r.Context(), client, c.refreshToken, c.scopes)
+	err = inEnvelope(err)
+	var refusal *apierr.Error
+	if errors.As(err, &refusal) && refusal.Reason == moderatov1.Reason_REASON_AUTHORIZATION_INVALID {
+		// Clients recognize by the text that the user has to sign in again.
+		refusal.Message = "Invalid refresh token. " + refusal.Message
+	}
 	return writeTokens(x, t, err)
 }
 
@@ -246,13 +255,19 @@ func writeTokens(x *exchange, t *oauth.Tokens, err error) error {
 	if err != nil {
 		return inEnvelope(err)
 	}
+	kind, userID := "app", ""
+	if !t.UserID.IsZero() {
+		kind, userID = "user", t.UserID.String()
+	}
 	return writeJSON(x, struct {
 		AccessToken  string   `json:"accessToken"`
 		RefreshToken string   `json:"refreshToken,omitempty"`
 		TokenType    string   `json:"tokenType"`
 		ExpiresIn    int64    `json:"expiresIn"`
 		Scopes       []string `json:"scopes"`
-	}{t.Access, t.Refresh, oidc.BearerToken, int64(t.Lifetime / time.Second), slices.Clone(t.Scopes)})
+		Type         string   `json:"type"`
+		UserID       string   `json:"userId,omitempty"`
+	}{t.Access, t.Refresh, oidc.BearerToken, int64(t.Lifetime / time.Second), slices.Clone(t.Scopes), kind, userID})
 }
 
 func writeJSON(x *exchange, value any) error {
