@@ -191,6 +191,6 @@ func refuseFirst(n int, reason moderatov1.Reason, after time.Duration) func(int,
 		if err := s.SetHeader(metadata.Pairs("x-request-id", "r")); err != nil {
 			return err
 		}
-		return (&apierr.Error{Reason: reason, RetryAfter: after}).Status("r").Err()
+		return (&apierr.Error{Reason: reason, RetryAfter: after}).GRPCStatus().Err()
 	}
 }
