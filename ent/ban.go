@@ -29,7 +29,11 @@ type Ban struct {
 	// When the ban ends, exclusive; null if it lasts until it is removed.
 	ExpiresAt *instant.Instant `json:"expires_at,omitempty"`
 	// The batch that banned the user; null if it was none.
-	BatchID      *uid.ID `json:"batch_id,omitempty"`
+	BatchID *uid.ID `json:"batch_id,omitempty"`
+	// Whether it replaced another ban of the user: then it deleted no messages.
+	Replaces bool `json:"replaces,omitempty"`
+	// Whether it was imported: then it has no events.
+	Imported     bool `json:"imported,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -40,6 +44,8 @@ func (*Ban) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case ban.FieldBatchID:
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
+		case ban.FieldReplaces, ban.FieldImported:
+			values[i] = new(sql.NullBool)
 		case ban.FieldBannedAt, ban.FieldExpiresAt:
 			values[i] = new(sql.NullInt64)
 		case ban.FieldReason:
@@ -105,6 +111,18 @@ func (_m *Ban) assignValues(columns []string, values []any) error {
 				_m.BatchID = new(uid.ID)
 				*_m.BatchID = *value.S.(*uid.ID)
 			}
+		case ban.FieldReplaces:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field replaces", values[i])
+			} else if value.Valid {
+				_m.Replaces = value.Bool
+			}
+		case ban.FieldImported:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field imported", values[i])
+			} else if value.Valid {
+				_m.Imported = value.Bool
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -164,6 +182,12 @@ func (_m *Ban) String() string {
 		builder.WriteString("batch_id=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
+	builder.WriteString(", ")
+	builder.WriteString("replaces=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Replaces))
+	builder.WriteString(", ")
+	builder.WriteString("imported=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Imported))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -87,6 +87,34 @@ func (_c *BanCreate) SetNillableBatchID(v *uid.ID) *BanCreate {
 	return _c
 }
 
+// SetReplaces sets the "replaces" field.
+func (_c *BanCreate) SetReplaces(v bool) *BanCreate {
+	_c.mutation.SetReplaces(v)
+	return _c
+}
+
+// SetNillableReplaces sets the "replaces" field if the given value is not nil.
+func (_c *BanCreate) SetNillableReplaces(v *bool) *BanCreate {
+	if v != nil {
+		_c.SetReplaces(*v)
+	}
+	return _c
+}
+
+// SetImported sets the "imported" field.
+func (_c *BanCreate) SetImported(v bool) *BanCreate {
+	_c.mutation.SetImported(v)
+	return _c
+}
+
+// SetNillableImported sets the "imported" field if the given value is not nil.
+func (_c *BanCreate) SetNillableImported(v *bool) *BanCreate {
+	if v != nil {
+		_c.SetImported(*v)
+	}
+	return _c
+}
+
 // Mutation returns the BanMutation object of the builder.
 func (_c *BanCreate) Mutation() *BanMutation {
 	return _c.mutation
@@ -109,6 +137,14 @@ func (_c *BanCreate) defaults() {
 	if _, ok := _c.mutation.Reason(); !ok {
 		v := ban.DefaultReason
 		_c.mutation.SetReason(v)
+	}
+	if _, ok := _c.mutation.Replaces(); !ok {
+		v := ban.DefaultReplaces
+		_c.mutation.SetReplaces(v)
+	}
+	if _, ok := _c.mutation.Imported(); !ok {
+		v := ban.DefaultImported
+		_c.mutation.SetImported(v)
 	}
 }
 
@@ -133,6 +169,12 @@ func (_c *BanCreate) check() error {
 		if err := ban.ReasonValidator(v); err != nil {
 			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.Replaces(); !ok {
+		return &ValidationError{Name: "replaces", err: errors.New(`ent: missing required field "Ban.replaces"`)}
+	}
+	if _, ok := _c.mutation.Imported(); !ok {
+		return &ValidationError{Name: "imported", err: errors.New(`ent: missing required field "Ban.imported"`)}
 	}
 	return nil
 }
@@ -183,6 +225,14 @@ func (_c *BanCreate) createSpec() (*Ban, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.BatchID(); ok {
 		_spec.SetField(ban.FieldBatchID, field.TypeBytes, value)
 		_node.BatchID = &value
+	}
+	if value, ok := _c.mutation.Replaces(); ok {
+		_spec.SetField(ban.FieldReplaces, field.TypeBool, value)
+		_node.Replaces = value
+	}
+	if value, ok := _c.mutation.Imported(); ok {
+		_spec.SetField(ban.FieldImported, field.TypeBool, value)
+		_node.Imported = value
 	}
 	return _node, _spec
 }

@@ -111,6 +111,34 @@ func (_u *BanUpdate) ClearBatchID() *BanUpdate {
 	return _u
 }
 
+// SetReplaces sets the "replaces" field.
+func (_u *BanUpdate) SetReplaces(v bool) *BanUpdate {
+	_u.mutation.SetReplaces(v)
+	return _u
+}
+
+// SetNillableReplaces sets the "replaces" field if the given value is not nil.
+func (_u *BanUpdate) SetNillableReplaces(v *bool) *BanUpdate {
+	if v != nil {
+		_u.SetReplaces(*v)
+	}
+	return _u
+}
+
+// SetImported sets the "imported" field.
+func (_u *BanUpdate) SetImported(v bool) *BanUpdate {
+	_u.mutation.SetImported(v)
+	return _u
+}
+
+// SetNillableImported sets the "imported" field if the given value is not nil.
+func (_u *BanUpdate) SetNillableImported(v *bool) *BanUpdate {
+	if v != nil {
+		_u.SetImported(*v)
+	}
+	return _u
+}
+
 // Mutation returns the BanMutation object of the builder.
 func (_u *BanUpdate) Mutation() *BanMutation {
 	return _u.mutation
@@ -172,6 +200,12 @@ func (_u *BanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.BatchIDCleared() {
 		_spec.ClearField(ban.FieldBatchID, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.Replaces(); ok {
+		_spec.SetField(ban.FieldReplaces, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Imported(); ok {
+		_spec.SetField(ban.FieldImported, field.TypeBool, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -275,6 +309,34 @@ func (_u *BanUpdateOne) ClearBatchID() *BanUpdateOne {
 	return _u
 }
 
+// SetReplaces sets the "replaces" field.
+func (_u *BanUpdateOne) SetReplaces(v bool) *BanUpdateOne {
+	_u.mutation.SetReplaces(v)
+	return _u
+}
+
+// SetNillableReplaces sets the "replaces" field if the given value is not nil.
+func (_u *BanUpdateOne) SetNillableReplaces(v *bool) *BanUpdateOne {
+	if v != nil {
+		_u.SetReplaces(*v)
+	}
+	return _u
+}
+
+// SetImported sets the "imported" field.
+func (_u *BanUpdateOne) SetImported(v bool) *BanUpdateOne {
+	_u.mutation.SetImported(v)
+	return _u
+}
+
+// SetNillableImported sets the "imported" field if the given value is not nil.
+func (_u *BanUpdateOne) SetNillableImported(v *bool) *BanUpdateOne {
+	if v != nil {
+		_u.SetImported(*v)
+	}
+	return _u
+}
+
 // Mutation returns the BanMutation object of the builder.
 func (_u *BanUpdateOne) Mutation() *BanMutation {
 	return _u.mutation
@@ -368,6 +430,12 @@ func (_u *BanUpdateOne) sqlSave(ctx context.Context) (_node *Ban, err error) {
 	}
 	if _u.mutation.BatchIDCleared() {
 		_spec.ClearField(ban.FieldBatchID, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.Replaces(); ok {
+		_spec.SetField(ban.FieldReplaces, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Imported(); ok {
+		_spec.SetField(ban.FieldImported, field.TypeBool, value)
 	}
 	_node = &Ban{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -35,8 +35,10 @@ import (
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/pardon"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
@@ -111,10 +113,14 @@ type Client struct {
 	MessageGeneration *MessageGenerationClient
 	// Mute is the client for interacting with the Mute builders.
 	Mute *MuteClient
+	// Pardon is the client for interacting with the Pardon builders.
+	Pardon *PardonClient
 	// Raid is the client for interacting with the Raid builders.
 	Raid *RaidClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
 	RefreshToken *RefreshTokenClient
+	// ReplacedBan is the client for interacting with the ReplacedBan builders.
+	ReplacedBan *ReplacedBanClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
 	// StandingSubscriber is the client for interacting with the StandingSubscriber builders.
@@ -176,8 +182,10 @@ func (c *Client) init() {
 	c.Message = NewMessageClient(c.config)
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
 	c.Mute = NewMuteClient(c.config)
+	c.Pardon = NewPardonClient(c.config)
 	c.Raid = NewRaidClient(c.config)
 	c.RefreshToken = NewRefreshTokenClient(c.config)
+	c.ReplacedBan = NewReplacedBanClient(c.config)
 	c.Role = NewRoleClient(c.config)
 	c.StandingSubscriber = NewStandingSubscriberClient(c.config)
 	c.Stream = NewStreamClient(c.config)
@@ -309,8 +317,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Message:            NewMessageClient(cfg),
 		MessageGeneration:  NewMessageGenerationClient(cfg),
 		Mute:               NewMuteClient(cfg),
+		Pardon:             NewPardonClient(cfg),
 		Raid:               NewRaidClient(cfg),
 		RefreshToken:       NewRefreshTokenClient(cfg),
+		ReplacedBan:        NewReplacedBanClient(cfg),
 		Role:               NewRoleClient(cfg),
 		StandingSubscriber: NewStandingSubscriberClient(cfg),
 		Stream:             NewStreamClient(cfg),
@@ -369,8 +379,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Message:            NewMessageClient(cfg),
 		MessageGeneration:  NewMessageGenerationClient(cfg),
 		Mute:               NewMuteClient(cfg),
+		Pardon:             NewPardonClient(cfg),
 		Raid:               NewRaidClient(cfg),
 		RefreshToken:       NewRefreshTokenClient(cfg),
+		ReplacedBan:        NewReplacedBanClient(cfg),
 		Role:               NewRoleClient(cfg),
 		StandingSubscriber: NewStandingSubscriberClient(cfg),
 		Stream:             NewStreamClient(cfg),
@@ -416,10 +428,10 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
-		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.RefreshToken, c.Role, c.StandingSubscriber, c.Stream, c.Subscription,
-		c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Pardon,
+		c.Raid, c.RefreshToken, c.ReplacedBan, c.Role, c.StandingSubscriber, c.Stream,
+		c.Subscription, c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote,
+		c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -482,10 +494,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.MessageGeneration.mutate(ctx, m)
 	case *MuteMutation:
 		return c.Mute.mutate(ctx, m)
+	case *PardonMutation:
+		return c.Pardon.mutate(ctx, m)
 	case *RaidMutation:
 		return c.Raid.mutate(ctx, m)
 	case *RefreshTokenMutation:
 		return c.RefreshToken.mutate(ctx, m)
+	case *ReplacedBanMutation:
+		return c.ReplacedBan.mutate(ctx, m)
 	case *RoleMutation:
 		return c.Role.mutate(ctx, m)
 	case *StandingSubscriberMutation:
@@ -3613,6 +3629,124 @@ func (c *MuteClient) mutate(ctx context.Context, m *MuteMutation) (Value, error)
 	}
 }
 
+// PardonClient is a client for the Pardon schema.
+type PardonClient struct {
+	config
+}
+
+// NewPardonClient returns a client for the Pardon from the given config.
+func NewPardonClient(c config) *PardonClient {
+	return &PardonClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `pardon.Intercept(f(g(h())))`.
+func (c *PardonClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Pardon = append(c.inters.Pardon, interceptors...)
+}
+
+// Create returns a builder for creating a Pardon entity.
+func (c *PardonClient) Create() *PardonCreate {
+	mutation := newPardonMutation(c.config, OpCreate)
+	return &PardonCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Pardon entities.
+func (c *PardonClient) CreateBulk(builders ...*PardonCreate) *PardonCreateBulk {
+	return &PardonCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PardonClient) MapCreateBulk(slice any, setFunc func(*PardonCreate, int)) *PardonCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PardonCreateBulk{err: fmt.Errorf("calling to PardonClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PardonCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PardonCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Pardon.
+func (c *PardonClient) Update() *PardonUpdate {
+	mutation := newPardonMutation(c.config, OpUpdate)
+	return &PardonUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PardonClient) UpdateOne(_m *Pardon) *PardonUpdateOne {
+	mutation := newPardonMutation(c.config, OpUpdateOne, withPardon(_m))
+	return &PardonUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PardonClient) UpdateOneID(id uid.ID) *PardonUpdateOne {
+	mutation := newPardonMutation(c.config, OpUpdateOne, withPardonID(id))
+	return &PardonUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Pardon.
+func (c *PardonClient) Delete() *PardonDelete {
+	mutation := newPardonMutation(c.config, OpDelete)
+	return &PardonDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PardonClient) DeleteOne(_m *Pardon) *PardonDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PardonClient) DeleteOneID(id uid.ID) *PardonDeleteOne {
+	builder := c.Delete().Where(pardon.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PardonDeleteOne{builder}
+}
+
+// Query returns a query builder for Pardon.
+func (c *PardonClient) Query() *PardonQuery {
+	return &PardonQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePardon},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Pardon entity by its id.
+func (c *PardonClient) Get(ctx context.Context, id uid.ID) (*Pardon, error) {
+	return c.Query().Where(pardon.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *PardonClient) Hooks() []Hook {
+	return c.hooks.Pardon
+}
+
+// Interceptors returns the client interceptors.
+func (c *PardonClient) Interceptors() []Interceptor {
+	return c.inters.Pardon
+}
+
+func (c *PardonClient) mutate(ctx context.Context, m *PardonMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PardonCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PardonUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PardonUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PardonDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Pardon mutation op: %q", m.Op())
+	}
+}
+
 // RaidClient is a client for the Raid schema.
 type RaidClient struct {
 	config
@@ -3846,6 +3980,124 @@ func (c *RefreshTokenClient) mutate(ctx context.Context, m *RefreshTokenMutation
 		return (&RefreshTokenDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown RefreshToken mutation op: %q", m.Op())
+	}
+}
+
+// ReplacedBanClient is a client for the ReplacedBan schema.
+type ReplacedBanClient struct {
+	config
+}
+
+// NewReplacedBanClient returns a client for the ReplacedBan from the given config.
+func NewReplacedBanClient(c config) *ReplacedBanClient {
+	return &ReplacedBanClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `replacedban.Intercept(f(g(h())))`.
+func (c *ReplacedBanClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ReplacedBan = append(c.inters.ReplacedBan, interceptors...)
+}
+
+// Create returns a builder for creating a ReplacedBan entity.
+func (c *ReplacedBanClient) Create() *ReplacedBanCreate {
+	mutation := newReplacedBanMutation(c.config, OpCreate)
+	return &ReplacedBanCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ReplacedBan entities.
+func (c *ReplacedBanClient) CreateBulk(builders ...*ReplacedBanCreate) *ReplacedBanCreateBulk {
+	return &ReplacedBanCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ReplacedBanClient) MapCreateBulk(slice any, setFunc func(*ReplacedBanCreate, int)) *ReplacedBanCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ReplacedBanCreateBulk{err: fmt.Errorf("calling to ReplacedBanClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ReplacedBanCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ReplacedBanCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ReplacedBan.
+func (c *ReplacedBanClient) Update() *ReplacedBanUpdate {
+	mutation := newReplacedBanMutation(c.config, OpUpdate)
+	return &ReplacedBanUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ReplacedBanClient) UpdateOne(_m *ReplacedBan) *ReplacedBanUpdateOne {
+	mutation := newReplacedBanMutation(c.config, OpUpdateOne, withReplacedBan(_m))
+	return &ReplacedBanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ReplacedBanClient) UpdateOneID(id uid.ID) *ReplacedBanUpdateOne {
+	mutation := newReplacedBanMutation(c.config, OpUpdateOne, withReplacedBanID(id))
+	return &ReplacedBanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ReplacedBan.
+func (c *ReplacedBanClient) Delete() *ReplacedBanDelete {
+	mutation := newReplacedBanMutation(c.config, OpDelete)
+	return &ReplacedBanDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ReplacedBanClient) DeleteOne(_m *ReplacedBan) *ReplacedBanDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ReplacedBanClient) DeleteOneID(id uid.ID) *ReplacedBanDeleteOne {
+	builder := c.Delete().Where(replacedban.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ReplacedBanDeleteOne{builder}
+}
+
+// Query returns a query builder for ReplacedBan.
+func (c *ReplacedBanClient) Query() *ReplacedBanQuery {
+	return &ReplacedBanQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeReplacedBan},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ReplacedBan entity by its id.
+func (c *ReplacedBanClient) Get(ctx context.Context, id uid.ID) (*ReplacedBan, error) {
+	return c.Query().Where(replacedban.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *ReplacedBanClient) Hooks() []Hook {
+	return c.hooks.ReplacedBan
+}
+
+// Interceptors returns the client interceptors.
+func (c *ReplacedBanClient) Interceptors() []Interceptor {
+	return c.inters.ReplacedBan
+}
+
+func (c *ReplacedBanClient) mutate(ctx context.Context, m *ReplacedBanMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ReplacedBanCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ReplacedBanUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ReplacedBanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ReplacedBanDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ReplacedBan mutation op: %q", m.Op())
 	}
 }
 
@@ -5250,18 +5502,18 @@ type (
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, StandingSubscriber, Stream,
-		Subscription, Sweep, SweepChunk, Token, User, Vod, Vote, Webhook,
-		WebhookDelivery []ent.Hook
+		MessageGeneration, Mute, Pardon, Raid, RefreshToken, ReplacedBan, Role,
+		StandingSubscriber, Stream, Subscription, Sweep, SweepChunk, Token, User, Vod,
+		Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, StandingSubscriber, Stream,
-		Subscription, Sweep, SweepChunk, Token, User, Vod, Vote, Webhook,
-		WebhookDelivery []ent.Interceptor
+		MessageGeneration, Mute, Pardon, Raid, RefreshToken, ReplacedBan, Role,
+		StandingSubscriber, Stream, Subscription, Sweep, SweepChunk, Token, User, Vod,
+		Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -39,8 +39,10 @@ import (
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
+	"github.com/moderato-live/moderato/ent/pardon"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
@@ -140,8 +142,10 @@ func checkColumn(t, c string) error {
 			message.Table:            message.ValidColumn,
 			messagegeneration.Table:  messagegeneration.ValidColumn,
 			mute.Table:               mute.ValidColumn,
+			pardon.Table:             pardon.ValidColumn,
 			raid.Table:               raid.ValidColumn,
 			refreshtoken.Table:       refreshtoken.ValidColumn,
+			replacedban.Table:        replacedban.ValidColumn,
 			role.Table:               role.ValidColumn,
 			standingsubscriber.Table: standingsubscriber.ValidColumn,
 			stream.Table:             stream.ValidColumn,

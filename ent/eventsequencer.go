@@ -27,7 +27,9 @@ type EventSequencer struct {
 	// The highest position of an event that retention removed. Events after a lower cursor may be missing.
 	TrimmedPosition int64 `json:"trimmed_position,omitempty"`
 	// Increases by one when an erasure changes or removes events with positions. Events that a server read before are then outdated.
-	Rewrites     int64 `json:"rewrites,omitempty"`
+	Rewrites int64 `json:"rewrites,omitempty"`
+	// Increases by one when an import changes bans, mutes or roles, of which no event tells.
+	Imports      int64 `json:"imports,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -36,7 +38,7 @@ func (*EventSequencer) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case eventsequencer.FieldID, eventsequencer.FieldEpoch, eventsequencer.FieldExpiresAt, eventsequencer.FieldLastPosition, eventsequencer.FieldTrimmedPosition, eventsequencer.FieldRewrites:
+		case eventsequencer.FieldID, eventsequencer.FieldEpoch, eventsequencer.FieldExpiresAt, eventsequencer.FieldLastPosition, eventsequencer.FieldTrimmedPosition, eventsequencer.FieldRewrites, eventsequencer.FieldImports:
 			values[i] = new(sql.NullInt64)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -89,6 +91,12 @@ func (_m *EventSequencer) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Rewrites = value.Int64
 			}
+		case eventsequencer.FieldImports:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field imports", values[i])
+			} else if value.Valid {
+				_m.Imports = value.Int64
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -139,6 +147,9 @@ func (_m *EventSequencer) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("rewrites=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Rewrites))
+	builder.WriteString(", ")
+	builder.WriteString("imports=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Imports))
 	builder.WriteByte(')')
 	return builder.String()
 }

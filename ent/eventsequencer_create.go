@@ -58,6 +58,20 @@ func (_c *EventSequencerCreate) SetNillableRewrites(v *int64) *EventSequencerCre
 	return _c
 }
 
+// SetImports sets the "imports" field.
+func (_c *EventSequencerCreate) SetImports(v int64) *EventSequencerCreate {
+	_c.mutation.SetImports(v)
+	return _c
+}
+
+// SetNillableImports sets the "imports" field if the given value is not nil.
+func (_c *EventSequencerCreate) SetNillableImports(v *int64) *EventSequencerCreate {
+	if v != nil {
+		_c.SetImports(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *EventSequencerCreate) SetID(v int64) *EventSequencerCreate {
 	_c.mutation.SetID(v)
@@ -87,6 +101,10 @@ func (_c *EventSequencerCreate) defaults() {
 		v := eventsequencer.DefaultRewrites
 		_c.mutation.SetRewrites(v)
 	}
+	if _, ok := _c.mutation.Imports(); !ok {
+		v := eventsequencer.DefaultImports
+		_c.mutation.SetImports(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -105,6 +123,9 @@ func (_c *EventSequencerCreate) check() error {
 	}
 	if _, ok := _c.mutation.Rewrites(); !ok {
 		return &ValidationError{Name: "rewrites", err: errors.New(`ent: missing required field "EventSequencer.rewrites"`)}
+	}
+	if _, ok := _c.mutation.Imports(); !ok {
+		return &ValidationError{Name: "imports", err: errors.New(`ent: missing required field "EventSequencer.imports"`)}
 	}
 	return nil
 }
@@ -157,6 +178,10 @@ func (_c *EventSequencerCreate) createSpec() (*EventSequencer, *sqlgraph.CreateS
 	if value, ok := _c.mutation.Rewrites(); ok {
 		_spec.SetField(eventsequencer.FieldRewrites, field.TypeInt64, value)
 		_node.Rewrites = value
+	}
+	if value, ok := _c.mutation.Imports(); ok {
+		_spec.SetField(eventsequencer.FieldImports, field.TypeInt64, value)
+		_node.Imports = value
 	}
 	return _node, _spec
 }

@@ -133,6 +133,27 @@ func (_u *EventSequencerUpdate) AddRewrites(v int64) *EventSequencerUpdate {
 	return _u
 }
 
+// SetImports sets the "imports" field.
+func (_u *EventSequencerUpdate) SetImports(v int64) *EventSequencerUpdate {
+	_u.mutation.ResetImports()
+	_u.mutation.SetImports(v)
+	return _u
+}
+
+// SetNillableImports sets the "imports" field if the given value is not nil.
+func (_u *EventSequencerUpdate) SetNillableImports(v *int64) *EventSequencerUpdate {
+	if v != nil {
+		_u.SetImports(*v)
+	}
+	return _u
+}
+
+// AddImports adds value to the "imports" field.
+func (_u *EventSequencerUpdate) AddImports(v int64) *EventSequencerUpdate {
+	_u.mutation.AddImports(v)
+	return _u
+}
+
 // Mutation returns the EventSequencerMutation object of the builder.
 func (_u *EventSequencerUpdate) Mutation() *EventSequencerMutation {
 	return _u.mutation
@@ -187,6 +208,12 @@ func (_u *EventSequencerUpdate) sqlSave(ctx context.Context) (_node int, err err
 	}
 	if value, ok := _u.mutation.AddedRewrites(); ok {
 		_spec.AddField(eventsequencer.FieldRewrites, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Imports(); ok {
+		_spec.SetField(eventsequencer.FieldImports, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedImports(); ok {
+		_spec.AddField(eventsequencer.FieldImports, field.TypeInt64, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -313,6 +340,27 @@ func (_u *EventSequencerUpdateOne) AddRewrites(v int64) *EventSequencerUpdateOne
 	return _u
 }
 
+// SetImports sets the "imports" field.
+func (_u *EventSequencerUpdateOne) SetImports(v int64) *EventSequencerUpdateOne {
+	_u.mutation.ResetImports()
+	_u.mutation.SetImports(v)
+	return _u
+}
+
+// SetNillableImports sets the "imports" field if the given value is not nil.
+func (_u *EventSequencerUpdateOne) SetNillableImports(v *int64) *EventSequencerUpdateOne {
+	if v != nil {
+		_u.SetImports(*v)
+	}
+	return _u
+}
+
+// AddImports adds value to the "imports" field.
+func (_u *EventSequencerUpdateOne) AddImports(v int64) *EventSequencerUpdateOne {
+	_u.mutation.AddImports(v)
+	return _u
+}
+
 // Mutation returns the EventSequencerMutation object of the builder.
 func (_u *EventSequencerUpdateOne) Mutation() *EventSequencerMutation {
 	return _u.mutation
@@ -397,6 +445,12 @@ func (_u *EventSequencerUpdateOne) sqlSave(ctx context.Context) (_node *EventSeq
 	}
 	if value, ok := _u.mutation.AddedRewrites(); ok {
 		_spec.AddField(eventsequencer.FieldRewrites, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Imports(); ok {
+		_spec.SetField(eventsequencer.FieldImports, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedImports(); ok {
+		_spec.AddField(eventsequencer.FieldImports, field.TypeInt64, value)
 	}
 	_node = &EventSequencer{config: _u.config}
 	_spec.Assign = _node.assignValues

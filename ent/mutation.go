@@ -37,9 +37,11 @@ import (
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
+	"github.com/moderato-live/moderato/ent/pardon"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
@@ -93,8 +95,10 @@ const (
 	TypeMessage            = "Message"
 	TypeMessageGeneration  = "MessageGeneration"
 	TypeMute               = "Mute"
+	TypePardon             = "Pardon"
 	TypeRaid               = "Raid"
 	TypeRefreshToken       = "RefreshToken"
+	TypeReplacedBan        = "ReplacedBan"
 	TypeRole               = "Role"
 	TypeStandingSubscriber = "StandingSubscriber"
 	TypeStream             = "Stream"
@@ -3243,6 +3247,8 @@ type BanMutation struct {
 	expires_at    *instant.Instant
 	addexpires_at *instant.Instant
 	batch_id      *uid.ID
+	replaces      *bool
+	imported      *bool
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Ban, error)
@@ -3487,6 +3493,44 @@ func (m *BanMutation) ResetBatchID() {
 	delete(m.clearedFields, ban.FieldBatchID)
 }
 
+// SetReplaces sets the "replaces" field.
+func (m *BanMutation) SetReplaces(b bool) {
+	m.replaces = &b
+}
+
+// Replaces returns the value of the "replaces" field in the mutation.
+func (m *BanMutation) Replaces() (r bool, exists bool) {
+	v := m.replaces
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReplaces resets all changes to the "replaces" field.
+func (m *BanMutation) ResetReplaces() {
+	m.replaces = nil
+}
+
+// SetImported sets the "imported" field.
+func (m *BanMutation) SetImported(b bool) {
+	m.imported = &b
+}
+
+// Imported returns the value of the "imported" field in the mutation.
+func (m *BanMutation) Imported() (r bool, exists bool) {
+	v := m.imported
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetImported resets all changes to the "imported" field.
+func (m *BanMutation) ResetImported() {
+	m.imported = nil
+}
+
 // Where appends a list predicates to the BanMutation builder.
 func (m *BanMutation) Where(ps ...predicate.Ban) {
 	m.predicates = append(m.predicates, ps...)
@@ -3521,7 +3565,7 @@ func (m *BanMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *BanMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 9)
 	if m.channel_id != nil {
 		fields = append(fields, ban.FieldChannelID)
 	}
@@ -3542,6 +3586,12 @@ func (m *BanMutation) Fields() []string {
 	}
 	if m.batch_id != nil {
 		fields = append(fields, ban.FieldBatchID)
+	}
+	if m.replaces != nil {
+		fields = append(fields, ban.FieldReplaces)
+	}
+	if m.imported != nil {
+		fields = append(fields, ban.FieldImported)
 	}
 	return fields
 }
@@ -3565,6 +3615,10 @@ func (m *BanMutation) Field(name string) (ent.Value, bool) {
 		return m.ExpiresAt()
 	case ban.FieldBatchID:
 		return m.BatchID()
+	case ban.FieldReplaces:
+		return m.Replaces()
+	case ban.FieldImported:
+		return m.Imported()
 	}
 	return nil, false
 }
@@ -3629,6 +3683,20 @@ func (m *BanMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetBatchID(v)
+		return nil
+	case ban.FieldReplaces:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplaces(v)
+		return nil
+	case ban.FieldImported:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetImported(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Ban field %s", name)
@@ -3741,6 +3809,12 @@ func (m *BanMutation) ResetField(name string) error {
 		return nil
 	case ban.FieldBatchID:
 		m.ResetBatchID()
+		return nil
+	case ban.FieldReplaces:
+		m.ResetReplaces()
+		return nil
+	case ban.FieldImported:
+		m.ResetImported()
 		return nil
 	}
 	return fmt.Errorf("unknown Ban field %s", name)
@@ -12473,6 +12547,8 @@ type EventSequencerMutation struct {
 	addtrimmed_position *int64
 	rewrites            *int64
 	addrewrites         *int64
+	imports             *int64
+	addimports          *int64
 	clearedFields       map[string]struct{}
 	done                bool
 	oldValue            func(context.Context) (*EventSequencer, error)
@@ -12863,6 +12939,62 @@ func (m *EventSequencerMutation) ResetRewrites() {
 	m.addrewrites = nil
 }
 
+// SetImports sets the "imports" field.
+func (m *EventSequencerMutation) SetImports(i int64) {
+	m.imports = &i
+	m.addimports = nil
+}
+
+// Imports returns the value of the "imports" field in the mutation.
+func (m *EventSequencerMutation) Imports() (r int64, exists bool) {
+	v := m.imports
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldImports returns the old "imports" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldImports(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldImports is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldImports requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldImports: %w", err)
+	}
+	return oldValue.Imports, nil
+}
+
+// AddImports adds i to the "imports" field.
+func (m *EventSequencerMutation) AddImports(i int64) {
+	if m.addimports != nil {
+		*m.addimports += i
+	} else {
+		m.addimports = &i
+	}
+}
+
+// AddedImports returns the value that was added to the "imports" field in this mutation.
+func (m *EventSequencerMutation) AddedImports() (r int64, exists bool) {
+	v := m.addimports
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetImports resets all changes to the "imports" field.
+func (m *EventSequencerMutation) ResetImports() {
+	m.imports = nil
+	m.addimports = nil
+}
+
 // Where appends a list predicates to the EventSequencerMutation builder.
 func (m *EventSequencerMutation) Where(ps ...predicate.EventSequencer) {
 	m.predicates = append(m.predicates, ps...)
@@ -12897,7 +13029,7 @@ func (m *EventSequencerMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EventSequencerMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 6)
 	if m.epoch != nil {
 		fields = append(fields, eventsequencer.FieldEpoch)
 	}
@@ -12912,6 +13044,9 @@ func (m *EventSequencerMutation) Fields() []string {
 	}
 	if m.rewrites != nil {
 		fields = append(fields, eventsequencer.FieldRewrites)
+	}
+	if m.imports != nil {
+		fields = append(fields, eventsequencer.FieldImports)
 	}
 	return fields
 }
@@ -12931,6 +13066,8 @@ func (m *EventSequencerMutation) Field(name string) (ent.Value, bool) {
 		return m.TrimmedPosition()
 	case eventsequencer.FieldRewrites:
 		return m.Rewrites()
+	case eventsequencer.FieldImports:
+		return m.Imports()
 	}
 	return nil, false
 }
@@ -12950,6 +13087,8 @@ func (m *EventSequencerMutation) OldField(ctx context.Context, name string) (ent
 		return m.OldTrimmedPosition(ctx)
 	case eventsequencer.FieldRewrites:
 		return m.OldRewrites(ctx)
+	case eventsequencer.FieldImports:
+		return m.OldImports(ctx)
 	}
 	return nil, fmt.Errorf("unknown EventSequencer field %s", name)
 }
@@ -12994,6 +13133,13 @@ func (m *EventSequencerMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetRewrites(v)
 		return nil
+	case eventsequencer.FieldImports:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetImports(v)
+		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer field %s", name)
 }
@@ -13017,6 +13163,9 @@ func (m *EventSequencerMutation) AddedFields() []string {
 	if m.addrewrites != nil {
 		fields = append(fields, eventsequencer.FieldRewrites)
 	}
+	if m.addimports != nil {
+		fields = append(fields, eventsequencer.FieldImports)
+	}
 	return fields
 }
 
@@ -13035,6 +13184,8 @@ func (m *EventSequencerMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedTrimmedPosition()
 	case eventsequencer.FieldRewrites:
 		return m.AddedRewrites()
+	case eventsequencer.FieldImports:
+		return m.AddedImports()
 	}
 	return nil, false
 }
@@ -13079,6 +13230,13 @@ func (m *EventSequencerMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddRewrites(v)
 		return nil
+	case eventsequencer.FieldImports:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddImports(v)
+		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer numeric field %s", name)
 }
@@ -13120,6 +13278,9 @@ func (m *EventSequencerMutation) ResetField(name string) error {
 		return nil
 	case eventsequencer.FieldRewrites:
 		m.ResetRewrites()
+		return nil
+	case eventsequencer.FieldImports:
+		m.ResetImports()
 		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer field %s", name)
@@ -19354,6 +19515,446 @@ func (m *MuteMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Mute edge %s", name)
 }
 
+// PardonMutation represents an operation that mutates the Pardon nodes in the graph.
+type PardonMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	sweep_id      *digest.SHA256
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Pardon, error)
+	predicates    []predicate.Pardon
+}
+
+var _ ent.Mutation = (*PardonMutation)(nil)
+
+// pardonOption allows management of the mutation configuration using functional options.
+type pardonOption func(*PardonMutation)
+
+// newPardonMutation creates new mutation for the Pardon entity.
+func newPardonMutation(c config, op Op, opts ...pardonOption) *PardonMutation {
+	m := &PardonMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePardon,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPardonID sets the ID field of the mutation.
+func withPardonID(id uid.ID) pardonOption {
+	return func(m *PardonMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Pardon
+		)
+		m.oldValue = func(ctx context.Context) (*Pardon, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Pardon.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPardon sets the old Pardon of the mutation.
+func withPardon(node *Pardon) pardonOption {
+	return func(m *PardonMutation) {
+		m.oldValue = func(context.Context) (*Pardon, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PardonMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PardonMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Pardon entities.
+func (m *PardonMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PardonMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PardonMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Pardon.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSweepID sets the "sweep_id" field.
+func (m *PardonMutation) SetSweepID(d digest.SHA256) {
+	m.sweep_id = &d
+}
+
+// SweepID returns the value of the "sweep_id" field in the mutation.
+func (m *PardonMutation) SweepID() (r digest.SHA256, exists bool) {
+	v := m.sweep_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSweepID returns the old "sweep_id" field's value of the Pardon entity.
+// If the Pardon object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PardonMutation) OldSweepID(ctx context.Context) (v digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSweepID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSweepID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSweepID: %w", err)
+	}
+	return oldValue.SweepID, nil
+}
+
+// ResetSweepID resets all changes to the "sweep_id" field.
+func (m *PardonMutation) ResetSweepID() {
+	m.sweep_id = nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *PardonMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *PardonMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Pardon entity.
+// If the Pardon object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PardonMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *PardonMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *PardonMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *PardonMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Pardon entity.
+// If the Pardon object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PardonMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *PardonMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// Where appends a list predicates to the PardonMutation builder.
+func (m *PardonMutation) Where(ps ...predicate.Pardon) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PardonMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PardonMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Pardon, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PardonMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PardonMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Pardon).
+func (m *PardonMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PardonMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.sweep_id != nil {
+		fields = append(fields, pardon.FieldSweepID)
+	}
+	if m.channel_id != nil {
+		fields = append(fields, pardon.FieldChannelID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, pardon.FieldUserID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PardonMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case pardon.FieldSweepID:
+		return m.SweepID()
+	case pardon.FieldChannelID:
+		return m.ChannelID()
+	case pardon.FieldUserID:
+		return m.UserID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PardonMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case pardon.FieldSweepID:
+		return m.OldSweepID(ctx)
+	case pardon.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case pardon.FieldUserID:
+		return m.OldUserID(ctx)
+	}
+	return nil, fmt.Errorf("unknown Pardon field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PardonMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case pardon.FieldSweepID:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSweepID(v)
+		return nil
+	case pardon.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case pardon.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Pardon field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PardonMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PardonMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PardonMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Pardon numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PardonMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PardonMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PardonMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Pardon nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PardonMutation) ResetField(name string) error {
+	switch name {
+	case pardon.FieldSweepID:
+		m.ResetSweepID()
+		return nil
+	case pardon.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case pardon.FieldUserID:
+		m.ResetUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown Pardon field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PardonMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PardonMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PardonMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PardonMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PardonMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PardonMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PardonMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Pardon unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PardonMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Pardon edge %s", name)
+}
+
 // RaidMutation represents an operation that mutates the Raid nodes in the graph.
 type RaidMutation struct {
 	config
@@ -20896,6 +21497,968 @@ func (m *RefreshTokenMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *RefreshTokenMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown RefreshToken edge %s", name)
+}
+
+// ReplacedBanMutation represents an operation that mutates the ReplacedBan nodes in the graph.
+type ReplacedBanMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	sequence      *int64
+	addsequence   *int64
+	moderator_id  *uid.ID
+	banned_at     *instant.Instant
+	addbanned_at  *instant.Instant
+	reason        *string
+	expires_at    *instant.Instant
+	addexpires_at *instant.Instant
+	batch_id      *uid.ID
+	replaces      *bool
+	imported      *bool
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ReplacedBan, error)
+	predicates    []predicate.ReplacedBan
+}
+
+var _ ent.Mutation = (*ReplacedBanMutation)(nil)
+
+// replacedbanOption allows management of the mutation configuration using functional options.
+type replacedbanOption func(*ReplacedBanMutation)
+
+// newReplacedBanMutation creates new mutation for the ReplacedBan entity.
+func newReplacedBanMutation(c config, op Op, opts ...replacedbanOption) *ReplacedBanMutation {
+	m := &ReplacedBanMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeReplacedBan,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withReplacedBanID sets the ID field of the mutation.
+func withReplacedBanID(id uid.ID) replacedbanOption {
+	return func(m *ReplacedBanMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ReplacedBan
+		)
+		m.oldValue = func(ctx context.Context) (*ReplacedBan, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ReplacedBan.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withReplacedBan sets the old ReplacedBan of the mutation.
+func withReplacedBan(node *ReplacedBan) replacedbanOption {
+	return func(m *ReplacedBanMutation) {
+		m.oldValue = func(context.Context) (*ReplacedBan, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ReplacedBanMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ReplacedBanMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ReplacedBan entities.
+func (m *ReplacedBanMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ReplacedBanMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ReplacedBanMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ReplacedBan.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ReplacedBanMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ReplacedBanMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ReplacedBanMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *ReplacedBanMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *ReplacedBanMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *ReplacedBanMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// SetSequence sets the "sequence" field.
+func (m *ReplacedBanMutation) SetSequence(i int64) {
+	m.sequence = &i
+	m.addsequence = nil
+}
+
+// Sequence returns the value of the "sequence" field in the mutation.
+func (m *ReplacedBanMutation) Sequence() (r int64, exists bool) {
+	v := m.sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSequence returns the old "sequence" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldSequence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSequence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSequence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSequence: %w", err)
+	}
+	return oldValue.Sequence, nil
+}
+
+// AddSequence adds i to the "sequence" field.
+func (m *ReplacedBanMutation) AddSequence(i int64) {
+	if m.addsequence != nil {
+		*m.addsequence += i
+	} else {
+		m.addsequence = &i
+	}
+}
+
+// AddedSequence returns the value that was added to the "sequence" field in this mutation.
+func (m *ReplacedBanMutation) AddedSequence() (r int64, exists bool) {
+	v := m.addsequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSequence resets all changes to the "sequence" field.
+func (m *ReplacedBanMutation) ResetSequence() {
+	m.sequence = nil
+	m.addsequence = nil
+}
+
+// SetModeratorID sets the "moderator_id" field.
+func (m *ReplacedBanMutation) SetModeratorID(u uid.ID) {
+	m.moderator_id = &u
+}
+
+// ModeratorID returns the value of the "moderator_id" field in the mutation.
+func (m *ReplacedBanMutation) ModeratorID() (r uid.ID, exists bool) {
+	v := m.moderator_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldModeratorID returns the old "moderator_id" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldModeratorID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldModeratorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldModeratorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldModeratorID: %w", err)
+	}
+	return oldValue.ModeratorID, nil
+}
+
+// ResetModeratorID resets all changes to the "moderator_id" field.
+func (m *ReplacedBanMutation) ResetModeratorID() {
+	m.moderator_id = nil
+}
+
+// SetBannedAt sets the "banned_at" field.
+func (m *ReplacedBanMutation) SetBannedAt(i instant.Instant) {
+	m.banned_at = &i
+	m.addbanned_at = nil
+}
+
+// BannedAt returns the value of the "banned_at" field in the mutation.
+func (m *ReplacedBanMutation) BannedAt() (r instant.Instant, exists bool) {
+	v := m.banned_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBannedAt returns the old "banned_at" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldBannedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBannedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBannedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBannedAt: %w", err)
+	}
+	return oldValue.BannedAt, nil
+}
+
+// AddBannedAt adds i to the "banned_at" field.
+func (m *ReplacedBanMutation) AddBannedAt(i instant.Instant) {
+	if m.addbanned_at != nil {
+		*m.addbanned_at += i
+	} else {
+		m.addbanned_at = &i
+	}
+}
+
+// AddedBannedAt returns the value that was added to the "banned_at" field in this mutation.
+func (m *ReplacedBanMutation) AddedBannedAt() (r instant.Instant, exists bool) {
+	v := m.addbanned_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBannedAt resets all changes to the "banned_at" field.
+func (m *ReplacedBanMutation) ResetBannedAt() {
+	m.banned_at = nil
+	m.addbanned_at = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *ReplacedBanMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *ReplacedBanMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *ReplacedBanMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *ReplacedBanMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *ReplacedBanMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldExpiresAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *ReplacedBanMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *ReplacedBanMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *ReplacedBanMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	m.clearedFields[replacedban.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *ReplacedBanMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[replacedban.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *ReplacedBanMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	delete(m.clearedFields, replacedban.FieldExpiresAt)
+}
+
+// SetBatchID sets the "batch_id" field.
+func (m *ReplacedBanMutation) SetBatchID(u uid.ID) {
+	m.batch_id = &u
+}
+
+// BatchID returns the value of the "batch_id" field in the mutation.
+func (m *ReplacedBanMutation) BatchID() (r uid.ID, exists bool) {
+	v := m.batch_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBatchID returns the old "batch_id" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldBatchID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBatchID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBatchID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBatchID: %w", err)
+	}
+	return oldValue.BatchID, nil
+}
+
+// ClearBatchID clears the value of the "batch_id" field.
+func (m *ReplacedBanMutation) ClearBatchID() {
+	m.batch_id = nil
+	m.clearedFields[replacedban.FieldBatchID] = struct{}{}
+}
+
+// BatchIDCleared returns if the "batch_id" field was cleared in this mutation.
+func (m *ReplacedBanMutation) BatchIDCleared() bool {
+	_, ok := m.clearedFields[replacedban.FieldBatchID]
+	return ok
+}
+
+// ResetBatchID resets all changes to the "batch_id" field.
+func (m *ReplacedBanMutation) ResetBatchID() {
+	m.batch_id = nil
+	delete(m.clearedFields, replacedban.FieldBatchID)
+}
+
+// SetReplaces sets the "replaces" field.
+func (m *ReplacedBanMutation) SetReplaces(b bool) {
+	m.replaces = &b
+}
+
+// Replaces returns the value of the "replaces" field in the mutation.
+func (m *ReplacedBanMutation) Replaces() (r bool, exists bool) {
+	v := m.replaces
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplaces returns the old "replaces" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldReplaces(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplaces is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplaces requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplaces: %w", err)
+	}
+	return oldValue.Replaces, nil
+}
+
+// ResetReplaces resets all changes to the "replaces" field.
+func (m *ReplacedBanMutation) ResetReplaces() {
+	m.replaces = nil
+}
+
+// SetImported sets the "imported" field.
+func (m *ReplacedBanMutation) SetImported(b bool) {
+	m.imported = &b
+}
+
+// Imported returns the value of the "imported" field in the mutation.
+func (m *ReplacedBanMutation) Imported() (r bool, exists bool) {
+	v := m.imported
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldImported returns the old "imported" field's value of the ReplacedBan entity.
+// If the ReplacedBan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReplacedBanMutation) OldImported(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldImported is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldImported requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldImported: %w", err)
+	}
+	return oldValue.Imported, nil
+}
+
+// ResetImported resets all changes to the "imported" field.
+func (m *ReplacedBanMutation) ResetImported() {
+	m.imported = nil
+}
+
+// Where appends a list predicates to the ReplacedBanMutation builder.
+func (m *ReplacedBanMutation) Where(ps ...predicate.ReplacedBan) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ReplacedBanMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ReplacedBanMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ReplacedBan, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ReplacedBanMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ReplacedBanMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ReplacedBan).
+func (m *ReplacedBanMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ReplacedBanMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.channel_id != nil {
+		fields = append(fields, replacedban.FieldChannelID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, replacedban.FieldUserID)
+	}
+	if m.sequence != nil {
+		fields = append(fields, replacedban.FieldSequence)
+	}
+	if m.moderator_id != nil {
+		fields = append(fields, replacedban.FieldModeratorID)
+	}
+	if m.banned_at != nil {
+		fields = append(fields, replacedban.FieldBannedAt)
+	}
+	if m.reason != nil {
+		fields = append(fields, replacedban.FieldReason)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, replacedban.FieldExpiresAt)
+	}
+	if m.batch_id != nil {
+		fields = append(fields, replacedban.FieldBatchID)
+	}
+	if m.replaces != nil {
+		fields = append(fields, replacedban.FieldReplaces)
+	}
+	if m.imported != nil {
+		fields = append(fields, replacedban.FieldImported)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ReplacedBanMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case replacedban.FieldChannelID:
+		return m.ChannelID()
+	case replacedban.FieldUserID:
+		return m.UserID()
+	case replacedban.FieldSequence:
+		return m.Sequence()
+	case replacedban.FieldModeratorID:
+		return m.ModeratorID()
+	case replacedban.FieldBannedAt:
+		return m.BannedAt()
+	case replacedban.FieldReason:
+		return m.Reason()
+	case replacedban.FieldExpiresAt:
+		return m.ExpiresAt()
+	case replacedban.FieldBatchID:
+		return m.BatchID()
+	case replacedban.FieldReplaces:
+		return m.Replaces()
+	case replacedban.FieldImported:
+		return m.Imported()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ReplacedBanMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case replacedban.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case replacedban.FieldUserID:
+		return m.OldUserID(ctx)
+	case replacedban.FieldSequence:
+		return m.OldSequence(ctx)
+	case replacedban.FieldModeratorID:
+		return m.OldModeratorID(ctx)
+	case replacedban.FieldBannedAt:
+		return m.OldBannedAt(ctx)
+	case replacedban.FieldReason:
+		return m.OldReason(ctx)
+	case replacedban.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case replacedban.FieldBatchID:
+		return m.OldBatchID(ctx)
+	case replacedban.FieldReplaces:
+		return m.OldReplaces(ctx)
+	case replacedban.FieldImported:
+		return m.OldImported(ctx)
+	}
+	return nil, fmt.Errorf("unknown ReplacedBan field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReplacedBanMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case replacedban.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case replacedban.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case replacedban.FieldSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSequence(v)
+		return nil
+	case replacedban.FieldModeratorID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetModeratorID(v)
+		return nil
+	case replacedban.FieldBannedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBannedAt(v)
+		return nil
+	case replacedban.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case replacedban.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case replacedban.FieldBatchID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBatchID(v)
+		return nil
+	case replacedban.FieldReplaces:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplaces(v)
+		return nil
+	case replacedban.FieldImported:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetImported(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReplacedBan field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ReplacedBanMutation) AddedFields() []string {
+	var fields []string
+	if m.addsequence != nil {
+		fields = append(fields, replacedban.FieldSequence)
+	}
+	if m.addbanned_at != nil {
+		fields = append(fields, replacedban.FieldBannedAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, replacedban.FieldExpiresAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ReplacedBanMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case replacedban.FieldSequence:
+		return m.AddedSequence()
+	case replacedban.FieldBannedAt:
+		return m.AddedBannedAt()
+	case replacedban.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReplacedBanMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case replacedban.FieldSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSequence(v)
+		return nil
+	case replacedban.FieldBannedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBannedAt(v)
+		return nil
+	case replacedban.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReplacedBan numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ReplacedBanMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(replacedban.FieldExpiresAt) {
+		fields = append(fields, replacedban.FieldExpiresAt)
+	}
+	if m.FieldCleared(replacedban.FieldBatchID) {
+		fields = append(fields, replacedban.FieldBatchID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ReplacedBanMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ReplacedBanMutation) ClearField(name string) error {
+	switch name {
+	case replacedban.FieldExpiresAt:
+		m.ClearExpiresAt()
+		return nil
+	case replacedban.FieldBatchID:
+		m.ClearBatchID()
+		return nil
+	}
+	return fmt.Errorf("unknown ReplacedBan nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ReplacedBanMutation) ResetField(name string) error {
+	switch name {
+	case replacedban.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case replacedban.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case replacedban.FieldSequence:
+		m.ResetSequence()
+		return nil
+	case replacedban.FieldModeratorID:
+		m.ResetModeratorID()
+		return nil
+	case replacedban.FieldBannedAt:
+		m.ResetBannedAt()
+		return nil
+	case replacedban.FieldReason:
+		m.ResetReason()
+		return nil
+	case replacedban.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case replacedban.FieldBatchID:
+		m.ResetBatchID()
+		return nil
+	case replacedban.FieldReplaces:
+		m.ResetReplaces()
+		return nil
+	case replacedban.FieldImported:
+		m.ResetImported()
+		return nil
+	}
+	return fmt.Errorf("unknown ReplacedBan field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ReplacedBanMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ReplacedBanMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ReplacedBanMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ReplacedBanMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ReplacedBanMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ReplacedBanMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ReplacedBanMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ReplacedBan unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ReplacedBanMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ReplacedBan edge %s", name)
 }
 
 // RoleMutation represents an operation that mutates the Role nodes in the graph.
@@ -23628,6 +25191,7 @@ type SweepMutation struct {
 	batch_id                *uid.ID
 	moderator_id            *uid.ID
 	client_id               *string
+	needs_grant             *bool
 	reason                  *string
 	bans_expire_at          *instant.Instant
 	addbans_expire_at       *instant.Instant
@@ -23637,6 +25201,8 @@ type SweepMutation struct {
 	addbanned_count         *int
 	already_banned_count    *int
 	addalready_banned_count *int
+	extended_count          *int
+	addextended_count       *int
 	not_found_count         *int
 	addnot_found_count      *int
 	due_at                  *instant.Instant
@@ -24181,6 +25747,42 @@ func (m *SweepMutation) ResetClientID() {
 	m.client_id = nil
 }
 
+// SetNeedsGrant sets the "needs_grant" field.
+func (m *SweepMutation) SetNeedsGrant(b bool) {
+	m.needs_grant = &b
+}
+
+// NeedsGrant returns the value of the "needs_grant" field in the mutation.
+func (m *SweepMutation) NeedsGrant() (r bool, exists bool) {
+	v := m.needs_grant
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNeedsGrant returns the old "needs_grant" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldNeedsGrant(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNeedsGrant is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNeedsGrant requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNeedsGrant: %w", err)
+	}
+	return oldValue.NeedsGrant, nil
+}
+
+// ResetNeedsGrant resets all changes to the "needs_grant" field.
+func (m *SweepMutation) ResetNeedsGrant() {
+	m.needs_grant = nil
+}
+
 // SetReason sets the "reason" field.
 func (m *SweepMutation) SetReason(s string) {
 	m.reason = &s
@@ -24467,6 +26069,62 @@ func (m *SweepMutation) AddedAlreadyBannedCount() (r int, exists bool) {
 func (m *SweepMutation) ResetAlreadyBannedCount() {
 	m.already_banned_count = nil
 	m.addalready_banned_count = nil
+}
+
+// SetExtendedCount sets the "extended_count" field.
+func (m *SweepMutation) SetExtendedCount(i int) {
+	m.extended_count = &i
+	m.addextended_count = nil
+}
+
+// ExtendedCount returns the value of the "extended_count" field in the mutation.
+func (m *SweepMutation) ExtendedCount() (r int, exists bool) {
+	v := m.extended_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExtendedCount returns the old "extended_count" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldExtendedCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExtendedCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExtendedCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExtendedCount: %w", err)
+	}
+	return oldValue.ExtendedCount, nil
+}
+
+// AddExtendedCount adds i to the "extended_count" field.
+func (m *SweepMutation) AddExtendedCount(i int) {
+	if m.addextended_count != nil {
+		*m.addextended_count += i
+	} else {
+		m.addextended_count = &i
+	}
+}
+
+// AddedExtendedCount returns the value that was added to the "extended_count" field in this mutation.
+func (m *SweepMutation) AddedExtendedCount() (r int, exists bool) {
+	v := m.addextended_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExtendedCount resets all changes to the "extended_count" field.
+func (m *SweepMutation) ResetExtendedCount() {
+	m.extended_count = nil
+	m.addextended_count = nil
 }
 
 // SetNotFoundCount sets the "not_found_count" field.
@@ -24769,7 +26427,7 @@ func (m *SweepMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SweepMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 21)
 	if m.channel_id != nil {
 		fields = append(fields, sweep.FieldChannelID)
 	}
@@ -24800,6 +26458,9 @@ func (m *SweepMutation) Fields() []string {
 	if m.client_id != nil {
 		fields = append(fields, sweep.FieldClientID)
 	}
+	if m.needs_grant != nil {
+		fields = append(fields, sweep.FieldNeedsGrant)
+	}
 	if m.reason != nil {
 		fields = append(fields, sweep.FieldReason)
 	}
@@ -24814,6 +26475,9 @@ func (m *SweepMutation) Fields() []string {
 	}
 	if m.already_banned_count != nil {
 		fields = append(fields, sweep.FieldAlreadyBannedCount)
+	}
+	if m.extended_count != nil {
+		fields = append(fields, sweep.FieldExtendedCount)
 	}
 	if m.not_found_count != nil {
 		fields = append(fields, sweep.FieldNotFoundCount)
@@ -24855,6 +26519,8 @@ func (m *SweepMutation) Field(name string) (ent.Value, bool) {
 		return m.ModeratorID()
 	case sweep.FieldClientID:
 		return m.ClientID()
+	case sweep.FieldNeedsGrant:
+		return m.NeedsGrant()
 	case sweep.FieldReason:
 		return m.Reason()
 	case sweep.FieldBansExpireAt:
@@ -24865,6 +26531,8 @@ func (m *SweepMutation) Field(name string) (ent.Value, bool) {
 		return m.BannedCount()
 	case sweep.FieldAlreadyBannedCount:
 		return m.AlreadyBannedCount()
+	case sweep.FieldExtendedCount:
+		return m.ExtendedCount()
 	case sweep.FieldNotFoundCount:
 		return m.NotFoundCount()
 	case sweep.FieldDueAt:
@@ -24902,6 +26570,8 @@ func (m *SweepMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldModeratorID(ctx)
 	case sweep.FieldClientID:
 		return m.OldClientID(ctx)
+	case sweep.FieldNeedsGrant:
+		return m.OldNeedsGrant(ctx)
 	case sweep.FieldReason:
 		return m.OldReason(ctx)
 	case sweep.FieldBansExpireAt:
@@ -24912,6 +26582,8 @@ func (m *SweepMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldBannedCount(ctx)
 	case sweep.FieldAlreadyBannedCount:
 		return m.OldAlreadyBannedCount(ctx)
+	case sweep.FieldExtendedCount:
+		return m.OldExtendedCount(ctx)
 	case sweep.FieldNotFoundCount:
 		return m.OldNotFoundCount(ctx)
 	case sweep.FieldDueAt:
@@ -24999,6 +26671,13 @@ func (m *SweepMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetClientID(v)
 		return nil
+	case sweep.FieldNeedsGrant:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNeedsGrant(v)
+		return nil
 	case sweep.FieldReason:
 		v, ok := value.(string)
 		if !ok {
@@ -25033,6 +26712,13 @@ func (m *SweepMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetAlreadyBannedCount(v)
+		return nil
+	case sweep.FieldExtendedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExtendedCount(v)
 		return nil
 	case sweep.FieldNotFoundCount:
 		v, ok := value.(int)
@@ -25088,6 +26774,9 @@ func (m *SweepMutation) AddedFields() []string {
 	if m.addalready_banned_count != nil {
 		fields = append(fields, sweep.FieldAlreadyBannedCount)
 	}
+	if m.addextended_count != nil {
+		fields = append(fields, sweep.FieldExtendedCount)
+	}
 	if m.addnot_found_count != nil {
 		fields = append(fields, sweep.FieldNotFoundCount)
 	}
@@ -25120,6 +26809,8 @@ func (m *SweepMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedBannedCount()
 	case sweep.FieldAlreadyBannedCount:
 		return m.AddedAlreadyBannedCount()
+	case sweep.FieldExtendedCount:
+		return m.AddedExtendedCount()
 	case sweep.FieldNotFoundCount:
 		return m.AddedNotFoundCount()
 	case sweep.FieldDueAt:
@@ -25178,6 +26869,13 @@ func (m *SweepMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddAlreadyBannedCount(v)
+		return nil
+	case sweep.FieldExtendedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExtendedCount(v)
 		return nil
 	case sweep.FieldNotFoundCount:
 		v, ok := value.(int)
@@ -25309,6 +27007,9 @@ func (m *SweepMutation) ResetField(name string) error {
 	case sweep.FieldClientID:
 		m.ResetClientID()
 		return nil
+	case sweep.FieldNeedsGrant:
+		m.ResetNeedsGrant()
+		return nil
 	case sweep.FieldReason:
 		m.ResetReason()
 		return nil
@@ -25323,6 +27024,9 @@ func (m *SweepMutation) ResetField(name string) error {
 		return nil
 	case sweep.FieldAlreadyBannedCount:
 		m.ResetAlreadyBannedCount()
+		return nil
+	case sweep.FieldExtendedCount:
+		m.ResetExtendedCount()
 		return nil
 	case sweep.FieldNotFoundCount:
 		m.ResetNotFoundCount()

@@ -23,6 +23,7 @@ import (
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
@@ -136,6 +137,14 @@ func init() {
 	ban.DefaultReason = banDescReason.Default.(string)
 	// ban.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
 	ban.ReasonValidator = banDescReason.Validators[0].(func(string) error)
+	// banDescReplaces is the schema descriptor for replaces field.
+	banDescReplaces := banFields[7].Descriptor()
+	// ban.DefaultReplaces holds the default value on creation for the replaces field.
+	ban.DefaultReplaces = banDescReplaces.Default.(bool)
+	// banDescImported is the schema descriptor for imported field.
+	banDescImported := banFields[8].Descriptor()
+	// ban.DefaultImported holds the default value on creation for the imported field.
+	ban.DefaultImported = banDescImported.Default.(bool)
 	banbatchFields := schema.BanBatch{}.Fields()
 	_ = banbatchFields
 	// banbatchDescReason is the schema descriptor for reason field.
@@ -270,6 +279,10 @@ func init() {
 	eventsequencerDescRewrites := eventsequencerFields[5].Descriptor()
 	// eventsequencer.DefaultRewrites holds the default value on creation for the rewrites field.
 	eventsequencer.DefaultRewrites = eventsequencerDescRewrites.Default.(int64)
+	// eventsequencerDescImports is the schema descriptor for imports field.
+	eventsequencerDescImports := eventsequencerFields[6].Descriptor()
+	// eventsequencer.DefaultImports holds the default value on creation for the imports field.
+	eventsequencer.DefaultImports = eventsequencerDescImports.Default.(int64)
 	eventsessionFields := schema.EventSession{}.Fields()
 	_ = eventsessionFields
 	// eventsessionDescClientID is the schema descriptor for client_id field.
@@ -338,6 +351,22 @@ func init() {
 	refreshtokenDescScopes := refreshtokenFields[4].Descriptor()
 	// refreshtoken.ScopesValidator is a validator for the "scopes" field. It is called by the builders before save.
 	refreshtoken.ScopesValidator = refreshtokenDescScopes.Validators[0].(func(string) error)
+	replacedbanFields := schema.ReplacedBan{}.Fields()
+	_ = replacedbanFields
+	// replacedbanDescReason is the schema descriptor for reason field.
+	replacedbanDescReason := replacedbanFields[6].Descriptor()
+	// replacedban.DefaultReason holds the default value on creation for the reason field.
+	replacedban.DefaultReason = replacedbanDescReason.Default.(string)
+	// replacedban.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	replacedban.ReasonValidator = replacedbanDescReason.Validators[0].(func(string) error)
+	// replacedbanDescReplaces is the schema descriptor for replaces field.
+	replacedbanDescReplaces := replacedbanFields[9].Descriptor()
+	// replacedban.DefaultReplaces holds the default value on creation for the replaces field.
+	replacedban.DefaultReplaces = replacedbanDescReplaces.Default.(bool)
+	// replacedbanDescImported is the schema descriptor for imported field.
+	replacedbanDescImported := replacedbanFields[10].Descriptor()
+	// replacedban.DefaultImported holds the default value on creation for the imported field.
+	replacedban.DefaultImported = replacedbanDescImported.Default.(bool)
 	roleFields := schema.Role{}.Fields()
 	_ = roleFields
 	// roleDescRole is the schema descriptor for role field.
@@ -388,22 +417,30 @@ func init() {
 	sweep.DefaultClientID = sweepDescClientID.Default.(string)
 	// sweep.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
 	sweep.ClientIDValidator = sweepDescClientID.Validators[0].(func(string) error)
+	// sweepDescNeedsGrant is the schema descriptor for needs_grant field.
+	sweepDescNeedsGrant := sweepFields[11].Descriptor()
+	// sweep.DefaultNeedsGrant holds the default value on creation for the needs_grant field.
+	sweep.DefaultNeedsGrant = sweepDescNeedsGrant.Default.(bool)
 	// sweepDescReason is the schema descriptor for reason field.
-	sweepDescReason := sweepFields[11].Descriptor()
+	sweepDescReason := sweepFields[12].Descriptor()
 	// sweep.DefaultReason holds the default value on creation for the reason field.
 	sweep.DefaultReason = sweepDescReason.Default.(string)
 	// sweep.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
 	sweep.ReasonValidator = sweepDescReason.Validators[0].(func(string) error)
 	// sweepDescBannedCount is the schema descriptor for banned_count field.
-	sweepDescBannedCount := sweepFields[14].Descriptor()
+	sweepDescBannedCount := sweepFields[15].Descriptor()
 	// sweep.DefaultBannedCount holds the default value on creation for the banned_count field.
 	sweep.DefaultBannedCount = sweepDescBannedCount.Default.(int)
 	// sweepDescAlreadyBannedCount is the schema descriptor for already_banned_count field.
-	sweepDescAlreadyBannedCount := sweepFields[15].Descriptor()
+	sweepDescAlreadyBannedCount := sweepFields[16].Descriptor()
 	// sweep.DefaultAlreadyBannedCount holds the default value on creation for the already_banned_count field.
 	sweep.DefaultAlreadyBannedCount = sweepDescAlreadyBannedCount.Default.(int)
+	// sweepDescExtendedCount is the schema descriptor for extended_count field.
+	sweepDescExtendedCount := sweepFields[17].Descriptor()
+	// sweep.DefaultExtendedCount holds the default value on creation for the extended_count field.
+	sweep.DefaultExtendedCount = sweepDescExtendedCount.Default.(int)
 	// sweepDescNotFoundCount is the schema descriptor for not_found_count field.
-	sweepDescNotFoundCount := sweepFields[16].Descriptor()
+	sweepDescNotFoundCount := sweepFields[18].Descriptor()
 	// sweep.DefaultNotFoundCount holds the default value on creation for the not_found_count field.
 	sweep.DefaultNotFoundCount = sweepDescNotFoundCount.Default.(int)
 	tokenFields := schema.Token{}.Fields()

@@ -40,6 +40,8 @@ type Sweep struct {
 	ModeratorID *uid.ID `json:"moderator_id,omitempty"`
 	// The client with which it was committed; empty until then.
 	ClientID string `json:"client_id,omitempty"`
+	// Whether the user had granted the client its scopes at the commit, so that the sweep ends with the grant.
+	NeedsGrant bool `json:"needs_grant,omitempty"`
 	// Why the users are banned; may be empty.
 	Reason string `json:"reason,omitempty"`
 	// When a ban that is made at the commit ends, exclusive; a later ban lasts as long from its beginning. Null if bans last until they are removed.
@@ -50,11 +52,13 @@ type Sweep struct {
 	BannedCount int `json:"banned_count,omitempty"`
 	// How many users had been banned when it came to them.
 	AlreadyBannedCount int `json:"already_banned_count,omitempty"`
+	// How many users had been banned for a shorter time when it came to them.
+	ExtendedCount int `json:"extended_count,omitempty"`
 	// How many users no longer existed when it came to them.
 	NotFoundCount int `json:"not_found_count,omitempty"`
 	// From when on any server continues it; null unless it is being committed.
 	DueAt *instant.Instant `json:"due_at,omitempty"`
-	// When an undo or a revert ended it while it was being committed; null if none did.
+	// When an undo, a revert or the loss of its author's rights ended it while it was being committed; null if none did.
 	EndedAt *instant.Instant `json:"ended_at,omitempty"`
 	// When the row is removed; null while it is being committed.
 	RemoveAt     *instant.Instant `json:"remove_at,omitempty"`
@@ -70,9 +74,9 @@ func (*Sweep) scanValues(columns []string) ([]any, error) {
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case sweep.FieldID:
 			values[i] = new(digest.SHA256)
-		case sweep.FieldExemptSubscribers:
+		case sweep.FieldExemptSubscribers, sweep.FieldNeedsGrant:
 			values[i] = new(sql.NullBool)
-		case sweep.FieldExemptFollowAge, sweep.FieldExpiresAt, sweep.FieldBansExpireAt, sweep.FieldAfterglowUntil, sweep.FieldBannedCount, sweep.FieldAlreadyBannedCount, sweep.FieldNotFoundCount, sweep.FieldDueAt, sweep.FieldEndedAt, sweep.FieldRemoveAt:
+		case sweep.FieldExemptFollowAge, sweep.FieldExpiresAt, sweep.FieldBansExpireAt, sweep.FieldAfterglowUntil, sweep.FieldBannedCount, sweep.FieldAlreadyBannedCount, sweep.FieldExtendedCount, sweep.FieldNotFoundCount, sweep.FieldDueAt, sweep.FieldEndedAt, sweep.FieldRemoveAt:
 			values[i] = new(sql.NullInt64)
 		case sweep.FieldPhrase, sweep.FieldPattern, sweep.FieldClientID, sweep.FieldReason:
 			values[i] = new(sql.NullString)
@@ -161,6 +165,12 @@ func (_m *Sweep) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ClientID = value.String
 			}
+		case sweep.FieldNeedsGrant:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field needs_grant", values[i])
+			} else if value.Valid {
+				_m.NeedsGrant = value.Bool
+			}
 		case sweep.FieldReason:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field reason", values[i])
@@ -192,6 +202,12 @@ func (_m *Sweep) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field already_banned_count", values[i])
 			} else if value.Valid {
 				_m.AlreadyBannedCount = int(value.Int64)
+			}
+		case sweep.FieldExtendedCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field extended_count", values[i])
+			} else if value.Valid {
+				_m.ExtendedCount = int(value.Int64)
 			}
 		case sweep.FieldNotFoundCount:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -290,6 +306,9 @@ func (_m *Sweep) String() string {
 	builder.WriteString("client_id=")
 	builder.WriteString(_m.ClientID)
 	builder.WriteString(", ")
+	builder.WriteString("needs_grant=")
+	builder.WriteString(fmt.Sprintf("%v", _m.NeedsGrant))
+	builder.WriteString(", ")
 	builder.WriteString("reason=")
 	builder.WriteString(_m.Reason)
 	builder.WriteString(", ")
@@ -308,6 +327,9 @@ func (_m *Sweep) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("already_banned_count=")
 	builder.WriteString(fmt.Sprintf("%v", _m.AlreadyBannedCount))
+	builder.WriteString(", ")
+	builder.WriteString("extended_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ExtendedCount))
 	builder.WriteString(", ")
 	builder.WriteString("not_found_count=")
 	builder.WriteString(fmt.Sprintf("%v", _m.NotFoundCount))

@@ -122,6 +122,20 @@ func (_c *SweepCreate) SetNillableClientID(v *string) *SweepCreate {
 	return _c
 }
 
+// SetNeedsGrant sets the "needs_grant" field.
+func (_c *SweepCreate) SetNeedsGrant(v bool) *SweepCreate {
+	_c.mutation.SetNeedsGrant(v)
+	return _c
+}
+
+// SetNillableNeedsGrant sets the "needs_grant" field if the given value is not nil.
+func (_c *SweepCreate) SetNillableNeedsGrant(v *bool) *SweepCreate {
+	if v != nil {
+		_c.SetNeedsGrant(*v)
+	}
+	return _c
+}
+
 // SetReason sets the "reason" field.
 func (_c *SweepCreate) SetReason(v string) *SweepCreate {
 	_c.mutation.SetReason(v)
@@ -188,6 +202,20 @@ func (_c *SweepCreate) SetAlreadyBannedCount(v int) *SweepCreate {
 func (_c *SweepCreate) SetNillableAlreadyBannedCount(v *int) *SweepCreate {
 	if v != nil {
 		_c.SetAlreadyBannedCount(*v)
+	}
+	return _c
+}
+
+// SetExtendedCount sets the "extended_count" field.
+func (_c *SweepCreate) SetExtendedCount(v int) *SweepCreate {
+	_c.mutation.SetExtendedCount(v)
+	return _c
+}
+
+// SetNillableExtendedCount sets the "extended_count" field if the given value is not nil.
+func (_c *SweepCreate) SetNillableExtendedCount(v *int) *SweepCreate {
+	if v != nil {
+		_c.SetExtendedCount(*v)
 	}
 	return _c
 }
@@ -285,6 +313,10 @@ func (_c *SweepCreate) defaults() {
 		v := sweep.DefaultClientID
 		_c.mutation.SetClientID(v)
 	}
+	if _, ok := _c.mutation.NeedsGrant(); !ok {
+		v := sweep.DefaultNeedsGrant
+		_c.mutation.SetNeedsGrant(v)
+	}
 	if _, ok := _c.mutation.Reason(); !ok {
 		v := sweep.DefaultReason
 		_c.mutation.SetReason(v)
@@ -296,6 +328,10 @@ func (_c *SweepCreate) defaults() {
 	if _, ok := _c.mutation.AlreadyBannedCount(); !ok {
 		v := sweep.DefaultAlreadyBannedCount
 		_c.mutation.SetAlreadyBannedCount(v)
+	}
+	if _, ok := _c.mutation.ExtendedCount(); !ok {
+		v := sweep.DefaultExtendedCount
+		_c.mutation.SetExtendedCount(v)
 	}
 	if _, ok := _c.mutation.NotFoundCount(); !ok {
 		v := sweep.DefaultNotFoundCount
@@ -344,6 +380,9 @@ func (_c *SweepCreate) check() error {
 			return &ValidationError{Name: "client_id", err: fmt.Errorf(`ent: validator failed for field "Sweep.client_id": %w`, err)}
 		}
 	}
+	if _, ok := _c.mutation.NeedsGrant(); !ok {
+		return &ValidationError{Name: "needs_grant", err: errors.New(`ent: missing required field "Sweep.needs_grant"`)}
+	}
 	if _, ok := _c.mutation.Reason(); !ok {
 		return &ValidationError{Name: "reason", err: errors.New(`ent: missing required field "Sweep.reason"`)}
 	}
@@ -357,6 +396,9 @@ func (_c *SweepCreate) check() error {
 	}
 	if _, ok := _c.mutation.AlreadyBannedCount(); !ok {
 		return &ValidationError{Name: "already_banned_count", err: errors.New(`ent: missing required field "Sweep.already_banned_count"`)}
+	}
+	if _, ok := _c.mutation.ExtendedCount(); !ok {
+		return &ValidationError{Name: "extended_count", err: errors.New(`ent: missing required field "Sweep.extended_count"`)}
 	}
 	if _, ok := _c.mutation.NotFoundCount(); !ok {
 		return &ValidationError{Name: "not_found_count", err: errors.New(`ent: missing required field "Sweep.not_found_count"`)}
@@ -436,6 +478,10 @@ func (_c *SweepCreate) createSpec() (*Sweep, *sqlgraph.CreateSpec) {
 		_spec.SetField(sweep.FieldClientID, field.TypeString, value)
 		_node.ClientID = value
 	}
+	if value, ok := _c.mutation.NeedsGrant(); ok {
+		_spec.SetField(sweep.FieldNeedsGrant, field.TypeBool, value)
+		_node.NeedsGrant = value
+	}
 	if value, ok := _c.mutation.Reason(); ok {
 		_spec.SetField(sweep.FieldReason, field.TypeString, value)
 		_node.Reason = value
@@ -455,6 +501,10 @@ func (_c *SweepCreate) createSpec() (*Sweep, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.AlreadyBannedCount(); ok {
 		_spec.SetField(sweep.FieldAlreadyBannedCount, field.TypeInt, value)
 		_node.AlreadyBannedCount = value
+	}
+	if value, ok := _c.mutation.ExtendedCount(); ok {
+		_spec.SetField(sweep.FieldExtendedCount, field.TypeInt, value)
+		_node.ExtendedCount = value
 	}
 	if value, ok := _c.mutation.NotFoundCount(); ok {
 		_spec.SetField(sweep.FieldNotFoundCount, field.TypeInt, value)

@@ -167,6 +167,20 @@ func (_u *SweepUpdate) SetNillableClientID(v *string) *SweepUpdate {
 	return _u
 }
 
+// SetNeedsGrant sets the "needs_grant" field.
+func (_u *SweepUpdate) SetNeedsGrant(v bool) *SweepUpdate {
+	_u.mutation.SetNeedsGrant(v)
+	return _u
+}
+
+// SetNillableNeedsGrant sets the "needs_grant" field if the given value is not nil.
+func (_u *SweepUpdate) SetNillableNeedsGrant(v *bool) *SweepUpdate {
+	if v != nil {
+		_u.SetNeedsGrant(*v)
+	}
+	return _u
+}
+
 // SetReason sets the "reason" field.
 func (_u *SweepUpdate) SetReason(v string) *SweepUpdate {
 	_u.mutation.SetReason(v)
@@ -274,6 +288,27 @@ func (_u *SweepUpdate) SetNillableAlreadyBannedCount(v *int) *SweepUpdate {
 // AddAlreadyBannedCount adds value to the "already_banned_count" field.
 func (_u *SweepUpdate) AddAlreadyBannedCount(v int) *SweepUpdate {
 	_u.mutation.AddAlreadyBannedCount(v)
+	return _u
+}
+
+// SetExtendedCount sets the "extended_count" field.
+func (_u *SweepUpdate) SetExtendedCount(v int) *SweepUpdate {
+	_u.mutation.ResetExtendedCount()
+	_u.mutation.SetExtendedCount(v)
+	return _u
+}
+
+// SetNillableExtendedCount sets the "extended_count" field if the given value is not nil.
+func (_u *SweepUpdate) SetNillableExtendedCount(v *int) *SweepUpdate {
+	if v != nil {
+		_u.SetExtendedCount(*v)
+	}
+	return _u
+}
+
+// AddExtendedCount adds value to the "extended_count" field.
+func (_u *SweepUpdate) AddExtendedCount(v int) *SweepUpdate {
+	_u.mutation.AddExtendedCount(v)
 	return _u
 }
 
@@ -468,6 +503,9 @@ func (_u *SweepUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.ClientID(); ok {
 		_spec.SetField(sweep.FieldClientID, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.NeedsGrant(); ok {
+		_spec.SetField(sweep.FieldNeedsGrant, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.Reason(); ok {
 		_spec.SetField(sweep.FieldReason, field.TypeString, value)
 	}
@@ -500,6 +538,12 @@ func (_u *SweepUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedAlreadyBannedCount(); ok {
 		_spec.AddField(sweep.FieldAlreadyBannedCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.ExtendedCount(); ok {
+		_spec.SetField(sweep.FieldExtendedCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedExtendedCount(); ok {
+		_spec.AddField(sweep.FieldExtendedCount, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.NotFoundCount(); ok {
 		_spec.SetField(sweep.FieldNotFoundCount, field.TypeInt, value)
@@ -692,6 +736,20 @@ func (_u *SweepUpdateOne) SetNillableClientID(v *string) *SweepUpdateOne {
 	return _u
 }
 
+// SetNeedsGrant sets the "needs_grant" field.
+func (_u *SweepUpdateOne) SetNeedsGrant(v bool) *SweepUpdateOne {
+	_u.mutation.SetNeedsGrant(v)
+	return _u
+}
+
+// SetNillableNeedsGrant sets the "needs_grant" field if the given value is not nil.
+func (_u *SweepUpdateOne) SetNillableNeedsGrant(v *bool) *SweepUpdateOne {
+	if v != nil {
+		_u.SetNeedsGrant(*v)
+	}
+	return _u
+}
+
 // SetReason sets the "reason" field.
 func (_u *SweepUpdateOne) SetReason(v string) *SweepUpdateOne {
 	_u.mutation.SetReason(v)
@@ -799,6 +857,27 @@ func (_u *SweepUpdateOne) SetNillableAlreadyBannedCount(v *int) *SweepUpdateOne 
 // AddAlreadyBannedCount adds value to the "already_banned_count" field.
 func (_u *SweepUpdateOne) AddAlreadyBannedCount(v int) *SweepUpdateOne {
 	_u.mutation.AddAlreadyBannedCount(v)
+	return _u
+}
+
+// SetExtendedCount sets the "extended_count" field.
+func (_u *SweepUpdateOne) SetExtendedCount(v int) *SweepUpdateOne {
+	_u.mutation.ResetExtendedCount()
+	_u.mutation.SetExtendedCount(v)
+	return _u
+}
+
+// SetNillableExtendedCount sets the "extended_count" field if the given value is not nil.
+func (_u *SweepUpdateOne) SetNillableExtendedCount(v *int) *SweepUpdateOne {
+	if v != nil {
+		_u.SetExtendedCount(*v)
+	}
+	return _u
+}
+
+// AddExtendedCount adds value to the "extended_count" field.
+func (_u *SweepUpdateOne) AddExtendedCount(v int) *SweepUpdateOne {
+	_u.mutation.AddExtendedCount(v)
 	return _u
 }
 
@@ -1023,6 +1102,9 @@ func (_u *SweepUpdateOne) sqlSave(ctx context.Context) (_node *Sweep, err error)
 	if value, ok := _u.mutation.ClientID(); ok {
 		_spec.SetField(sweep.FieldClientID, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.NeedsGrant(); ok {
+		_spec.SetField(sweep.FieldNeedsGrant, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.Reason(); ok {
 		_spec.SetField(sweep.FieldReason, field.TypeString, value)
 	}
@@ -1055,6 +1137,12 @@ func (_u *SweepUpdateOne) sqlSave(ctx context.Context) (_node *Sweep, err error)
 	}
 	if value, ok := _u.mutation.AddedAlreadyBannedCount(); ok {
 		_spec.AddField(sweep.FieldAlreadyBannedCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.ExtendedCount(); ok {
+		_spec.SetField(sweep.FieldExtendedCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedExtendedCount(); ok {
+		_spec.AddField(sweep.FieldExtendedCount, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.NotFoundCount(); ok {
 		_spec.SetField(sweep.FieldNotFoundCount, field.TypeInt, value)

@@ -68,10 +68,14 @@ type Tx struct {
 	MessageGeneration *MessageGenerationClient
 	// Mute is the client for interacting with the Mute builders.
 	Mute *MuteClient
+	// Pardon is the client for interacting with the Pardon builders.
+	Pardon *PardonClient
 	// Raid is the client for interacting with the Raid builders.
 	Raid *RaidClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
 	RefreshToken *RefreshTokenClient
+	// ReplacedBan is the client for interacting with the ReplacedBan builders.
+	ReplacedBan *ReplacedBanClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
 	// StandingSubscriber is the client for interacting with the StandingSubscriber builders.
@@ -254,8 +258,10 @@ func (tx *Tx) init() {
 	tx.Message = NewMessageClient(tx.config)
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
 	tx.Mute = NewMuteClient(tx.config)
+	tx.Pardon = NewPardonClient(tx.config)
 	tx.Raid = NewRaidClient(tx.config)
 	tx.RefreshToken = NewRefreshTokenClient(tx.config)
+	tx.ReplacedBan = NewReplacedBanClient(tx.config)
 	tx.Role = NewRoleClient(tx.config)
 	tx.StandingSubscriber = NewStandingSubscriberClient(tx.config)
 	tx.Stream = NewStreamClient(tx.config)

@@ -43,22 +43,23 @@ var (
 		"clientId": "string", "requestId": "string", "payload": "object",
 		// Of bans and mutes.
 		"reason": absent{"string?"}, "expiresAt": absent{"timestamp?"}, "batchId": absent{"uuid?"},
-		"evidence": absent{some{object{"messageId": "uuid", "text": "string", "sentAt": "timestamp"}}},
+		"endReason": absent{"string?"}, // of their ends
+		"evidence":  absent{some{object{"messageId": "uuid", "text": "string", "sentAt": "timestamp"}}},
 	}
 	targetResult = object{"userId": "uuid?", "username": "string?", "status": "string"}
 	batchResult  = object{
 		"batchId": "uuid?", "results": list{targetResult},
-		"counts": object{"banned": "integer", "alreadyBanned": "integer", "userNotFound": "integer", "targetIsChannel": "integer", "duplicate": "integer"},
+		"counts": object{"banned": "integer", "alreadyBanned": "integer", "userNotFound": "integer", "targetIsChannel": "integer", "duplicate": "integer", "extended": "integer", "invalid": "integer"},
 	}
 	batchRow = object{
 		"batchId": "uuid", "createdAt": "timestamp", "bannedBy": logUser, "reason": "string?", "expiresAt": "timestamp?",
 		"bannedCount": "integer", "stillBannedCount": "integer",
 	}
 	undoResult = object{
-		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer"},
+		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer", "restored": "integer"},
 	}
 	revertResult = object{
-		"results": list{targetResult}, "counts": object{"unbanned": "integer", "unmuted": "integer"}, "hasMore": "boolean",
+		"results": list{targetResult}, "counts": object{"unbanned": "integer", "unmuted": "integer", "restored": "integer"}, "hasMore": "boolean",
 	}
 	sweepPreview = object{
 		"sweepToken": "string", "expiresAt": "timestamp", "matched": "integer",
@@ -69,7 +70,7 @@ var (
 		}},
 	}
 	sweepResult = object{
-		"batchId": "uuid", "status": "string", "counts": object{"banned": "integer", "alreadyBanned": "integer", "userNotFound": "integer"},
+		"batchId": "uuid", "status": "string", "counts": object{"banned": "integer", "alreadyBanned": "integer", "userNotFound": "integer", "extended": "integer"},
 	}
 	// Category 0, of what has none, has no picture.
 	channelCategory = object{"id": "integer", "name": "string", "slug": "string", "imageUrl": "url or empty"}

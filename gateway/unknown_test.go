@@ -32,13 +32,15 @@ func TestUnknownModerationFieldIsRejected(t *testing.T) {
 		{"POST", banPath, ban, "banReason", "unknown field banReason; did you mean reason?"},
 		{"POST", banPath, ban, "durationSecs", "unknown field durationSecs; did you mean durationSeconds?"},
 		{"POST", banPath, ban, "duration", "duration is not supported by this operation; did you mean durationSeconds?"},
-		{"POST", banPath, ban, "permanent", "permanent is not supported by this operation; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
-		{"POST", banPath, ban, "expiresIn", "expiresIn is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
-		{"POST", banPath, ban, "timeoutMinutes", "timeoutMinutes is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
-		{"POST", banPath, ban, "length", "length is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
-		{"POST", banPath, ban, "ends_at", "ends_at is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds."},
+		{"POST", banPath, ban, "permanent", "permanent is not supported by this operation; the known fields are channelId, banUserId, banUsername, reason, durationSeconds, replace."},
+		{"POST", banPath, ban, "expiresIn", "expiresIn is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds, replace."},
+		{"POST", banPath, ban, "timeoutMinutes", "timeoutMinutes is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds, replace."},
+		{"POST", banPath, ban, "length", "length is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds, replace."},
+		{"POST", banPath, ban, "ends_at", "ends_at is not a known field; the known fields are channelId, banUserId, banUsername, reason, durationSeconds, replace."},
 		{"POST", mutePath, mute, "reson", "unknown field reson; did you mean reason?"},
 		{"POST", mutePath, mute, "seconds", "unknown field seconds; did you mean durationSeconds?"},
+		{"DELETE", banPath, ban, "restoreMesages", "unknown field restoreMesages; did you mean restoreMessages?"},
+		{"DELETE", mutePath, mute, "reson", "unknown field reson; did you mean reason?"},
 		{"POST", bansPath, batch, "dryrum", "unknown field dryrum; did you mean dryRun?"},
 		{"POST", bansPath, batch, "note", "note is not a known field; the known fields are channelId, users, reason, durationSeconds, dryRun."},
 		{"DELETE", bansPath, undo, "restoreMesages", "unknown field restoreMesages; did you mean restoreMessages?"},
@@ -66,7 +68,7 @@ func TestUnrelatedFieldOfBanIsIgnored(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
-	more := `"x":1,"moderatorId":"x","username":"x","user":{},"channel":{"reason":1},"message":"x","region":"eu","version":1,"sessionId":"x","type":"ban",`
+	more := `"x":1,"moderatorId":"x","username":"x","user":{},"channel":{"reason":1},"note":"x","region":"eu","version":1,"sessionId":"x","type":"ban",`
 	channel, viewer := servertest.Owner.String(), servertest.Viewer.String()
 	wantOK(t, s.REST(t, owner, "POST", banPath, "{"+more+args("channelId", channel, "banUserId", viewer)[1:]))
 	wantOK(t, s.REST(t, owner, "POST", mutePath, "{"+more+args("channelId", channel, "mutedUserId", viewer)[1:]))

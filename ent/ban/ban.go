@@ -23,6 +23,10 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldBatchID holds the string denoting the batch_id field in the database.
 	FieldBatchID = "batch_id"
+	// FieldReplaces holds the string denoting the replaces field in the database.
+	FieldReplaces = "replaces"
+	// FieldImported holds the string denoting the imported field in the database.
+	FieldImported = "imported"
 	// Table holds the table name of the ban in the database.
 	Table = "bans"
 )
@@ -36,6 +40,8 @@ var Columns = []string{
 	FieldReason,
 	FieldExpiresAt,
 	FieldBatchID,
+	FieldReplaces,
+	FieldImported,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -53,6 +59,10 @@ var (
 	DefaultReason string
 	// ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
 	ReasonValidator func(string) error
+	// DefaultReplaces holds the default value on creation for the "replaces" field.
+	DefaultReplaces bool
+	// DefaultImported holds the default value on creation for the "imported" field.
+	DefaultImported bool
 )
 
 // OrderOption defines the ordering options for the Ban queries.
@@ -71,4 +81,14 @@ func ByReason(opts ...sql.OrderTermOption) OrderOption {
 // ByExpiresAt orders the results by the expires_at field.
 func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldExpiresAt, opts...).ToFunc()
+}
+
+// ByReplaces orders the results by the replaces field.
+func ByReplaces(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldReplaces, opts...).ToFunc()
+}
+
+// ByImported orders the results by the imported field.
+func ByImported(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldImported, opts...).ToFunc()
 }

@@ -46,6 +46,16 @@ func BatchID(v uid.ID) predicate.Ban {
 	return predicate.Ban(sql.FieldEQ(FieldBatchID, v))
 }
 
+// Replaces applies equality check predicate on the "replaces" field. It's identical to ReplacesEQ.
+func Replaces(v bool) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldReplaces, v))
+}
+
+// Imported applies equality check predicate on the "imported" field. It's identical to ImportedEQ.
+func Imported(v bool) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldImported, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Ban {
 	return predicate.Ban(sql.FieldEQ(FieldChannelID, v))
@@ -397,6 +407,26 @@ func BatchIDIsNil() predicate.Ban {
 // BatchIDNotNil applies the NotNil predicate on the "batch_id" field.
 func BatchIDNotNil() predicate.Ban {
 	return predicate.Ban(sql.FieldNotNull(FieldBatchID))
+}
+
+// ReplacesEQ applies the EQ predicate on the "replaces" field.
+func ReplacesEQ(v bool) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldReplaces, v))
+}
+
+// ReplacesNEQ applies the NEQ predicate on the "replaces" field.
+func ReplacesNEQ(v bool) predicate.Ban {
+	return predicate.Ban(sql.FieldNEQ(FieldReplaces, v))
+}
+
+// ImportedEQ applies the EQ predicate on the "imported" field.
+func ImportedEQ(v bool) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldImported, v))
+}
+
+// ImportedNEQ applies the NEQ predicate on the "imported" field.
+func ImportedNEQ(v bool) predicate.Ban {
+	return predicate.Ban(sql.FieldNEQ(FieldImported, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -21,6 +21,8 @@ const (
 	FieldTrimmedPosition = "trimmed_position"
 	// FieldRewrites holds the string denoting the rewrites field in the database.
 	FieldRewrites = "rewrites"
+	// FieldImports holds the string denoting the imports field in the database.
+	FieldImports = "imports"
 	// Table holds the table name of the eventsequencer in the database.
 	Table = "event_sequencers"
 )
@@ -33,6 +35,7 @@ var Columns = []string{
 	FieldLastPosition,
 	FieldTrimmedPosition,
 	FieldRewrites,
+	FieldImports,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -48,6 +51,8 @@ func ValidColumn(column string) bool {
 var (
 	// DefaultRewrites holds the default value on creation for the "rewrites" field.
 	DefaultRewrites int64
+	// DefaultImports holds the default value on creation for the "imports" field.
+	DefaultImports int64
 )
 
 // OrderOption defines the ordering options for the EventSequencer queries.
@@ -81,4 +86,9 @@ func ByTrimmedPosition(opts ...sql.OrderTermOption) OrderOption {
 // ByRewrites orders the results by the rewrites field.
 func ByRewrites(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRewrites, opts...).ToFunc()
+}
+
+// ByImports orders the results by the imports field.
+func ByImports(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldImports, opts...).ToFunc()
 }

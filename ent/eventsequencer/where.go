@@ -79,6 +79,11 @@ func Rewrites(v int64) predicate.EventSequencer {
 	return predicate.EventSequencer(sql.FieldEQ(FieldRewrites, v))
 }
 
+// Imports applies equality check predicate on the "imports" field. It's identical to ImportsEQ.
+func Imports(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldEQ(FieldImports, v))
+}
+
 // EpochEQ applies the EQ predicate on the "epoch" field.
 func EpochEQ(v int64) predicate.EventSequencer {
 	return predicate.EventSequencer(sql.FieldEQ(FieldEpoch, v))
@@ -291,6 +296,46 @@ func RewritesLT(v int64) predicate.EventSequencer {
 // RewritesLTE applies the LTE predicate on the "rewrites" field.
 func RewritesLTE(v int64) predicate.EventSequencer {
 	return predicate.EventSequencer(sql.FieldLTE(FieldRewrites, v))
+}
+
+// ImportsEQ applies the EQ predicate on the "imports" field.
+func ImportsEQ(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldEQ(FieldImports, v))
+}
+
+// ImportsNEQ applies the NEQ predicate on the "imports" field.
+func ImportsNEQ(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldNEQ(FieldImports, v))
+}
+
+// ImportsIn applies the In predicate on the "imports" field.
+func ImportsIn(vs ...int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldIn(FieldImports, vs...))
+}
+
+// ImportsNotIn applies the NotIn predicate on the "imports" field.
+func ImportsNotIn(vs ...int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldNotIn(FieldImports, vs...))
+}
+
+// ImportsGT applies the GT predicate on the "imports" field.
+func ImportsGT(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldGT(FieldImports, v))
+}
+
+// ImportsGTE applies the GTE predicate on the "imports" field.
+func ImportsGTE(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldGTE(FieldImports, v))
+}
+
+// ImportsLT applies the LT predicate on the "imports" field.
+func ImportsLT(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldLT(FieldImports, v))
+}
+
+// ImportsLTE applies the LTE predicate on the "imports" field.
+func ImportsLTE(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldLTE(FieldImports, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -124,6 +124,8 @@ var (
 		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
 		{Name: "expires_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "batch_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "replaces", Type: field.TypeBool, Default: false},
+		{Name: "imported", Type: field.TypeBool, Default: false},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 	}
@@ -131,17 +133,17 @@ var (
 	BansTable = &schema.Table{
 		Name:       "bans",
 		Columns:    BansColumns,
-		PrimaryKey: []*schema.Column{BansColumns[5], BansColumns[6]},
+		PrimaryKey: []*schema.Column{BansColumns[7], BansColumns[8]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "bans_channels_channel",
-				Columns:    []*schema.Column{BansColumns[5]},
+				Columns:    []*schema.Column{BansColumns[7]},
 				RefColumns: []*schema.Column{ChannelsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "bans_users_user",
-				Columns:    []*schema.Column{BansColumns[6]},
+				Columns:    []*schema.Column{BansColumns[8]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -150,7 +152,7 @@ var (
 			{
 				Name:    "ban_channel_id_banned_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[5], BansColumns[1], BansColumns[6]},
+				Columns: []*schema.Column{BansColumns[7], BansColumns[1], BansColumns[8]},
 			},
 			{
 				Name:    "ban_expires_at",
@@ -165,12 +167,12 @@ var (
 			{
 				Name:    "ban_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[6]},
+				Columns: []*schema.Column{BansColumns[8]},
 			},
 			{
 				Name:    "ban_moderator_id_channel_id_banned_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[0], BansColumns[5], BansColumns[1], BansColumns[6]},
+				Columns: []*schema.Column{BansColumns[0], BansColumns[7], BansColumns[1], BansColumns[8]},
 			},
 		},
 	}
@@ -493,6 +495,7 @@ var (
 		{Name: "last_position", Type: field.TypeInt64},
 		{Name: "trimmed_position", Type: field.TypeInt64},
 		{Name: "rewrites", Type: field.TypeInt64, Default: 0},
+		{Name: "imports", Type: field.TypeInt64, Default: 0},
 	}
 	// EventSequencersTable holds the schema information for the "event_sequencers" table.
 	EventSequencersTable = &schema.Table{
@@ -822,6 +825,36 @@ var (
 			},
 		},
 	}
+	// PardonsColumns holds the columns for the "pardons" table.
+	PardonsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "sweep_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// PardonsTable holds the schema information for the "pardons" table.
+	PardonsTable = &schema.Table{
+		Name:       "pardons",
+		Columns:    PardonsColumns,
+		PrimaryKey: []*schema.Column{PardonsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "pardon_sweep_id_user_id",
+				Unique:  true,
+				Columns: []*schema.Column{PardonsColumns[1], PardonsColumns[3]},
+			},
+			{
+				Name:    "pardon_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{PardonsColumns[2]},
+			},
+			{
+				Name:    "pardon_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{PardonsColumns[3]},
+			},
+		},
+	}
 	// RaidsColumns holds the columns for the "raids" table.
 	RaidsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -892,6 +925,48 @@ var (
 				Name:    "refreshtoken_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{RefreshTokensColumns[6]},
+			},
+		},
+	}
+	// ReplacedBansColumns holds the columns for the "replaced_bans" table.
+	ReplacedBansColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "sequence", Type: field.TypeInt64},
+		{Name: "moderator_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "banned_at", Type: field.TypeInt64},
+		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "expires_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "batch_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "replaces", Type: field.TypeBool, Default: false},
+		{Name: "imported", Type: field.TypeBool, Default: false},
+	}
+	// ReplacedBansTable holds the schema information for the "replaced_bans" table.
+	ReplacedBansTable = &schema.Table{
+		Name:       "replaced_bans",
+		Columns:    ReplacedBansColumns,
+		PrimaryKey: []*schema.Column{ReplacedBansColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "replacedban_channel_id_user_id_sequence",
+				Unique:  true,
+				Columns: []*schema.Column{ReplacedBansColumns[1], ReplacedBansColumns[2], ReplacedBansColumns[3]},
+			},
+			{
+				Name:    "replacedban_batch_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReplacedBansColumns[8]},
+			},
+			{
+				Name:    "replacedban_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReplacedBansColumns[2]},
+			},
+			{
+				Name:    "replacedban_moderator_id_channel_id_banned_at",
+				Unique:  false,
+				Columns: []*schema.Column{ReplacedBansColumns[4], ReplacedBansColumns[1], ReplacedBansColumns[5]},
 			},
 		},
 	}
@@ -1050,11 +1125,13 @@ var (
 		{Name: "batch_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "moderator_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "client_id", Type: field.TypeString, Size: 256, Default: "", SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "needs_grant", Type: field.TypeBool, Default: false},
 		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
 		{Name: "bans_expire_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "afterglow_until", Type: field.TypeInt64, Nullable: true},
 		{Name: "banned_count", Type: field.TypeInt, Default: 0},
 		{Name: "already_banned_count", Type: field.TypeInt, Default: 0},
+		{Name: "extended_count", Type: field.TypeInt, Default: 0},
 		{Name: "not_found_count", Type: field.TypeInt, Default: 0},
 		{Name: "due_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "ended_at", Type: field.TypeInt64, Nullable: true},
@@ -1069,17 +1146,17 @@ var (
 			{
 				Name:    "sweep_due_at",
 				Unique:  false,
-				Columns: []*schema.Column{SweepsColumns[17]},
+				Columns: []*schema.Column{SweepsColumns[19]},
 			},
 			{
 				Name:    "sweep_afterglow_until",
 				Unique:  false,
-				Columns: []*schema.Column{SweepsColumns[13]},
+				Columns: []*schema.Column{SweepsColumns[14]},
 			},
 			{
 				Name:    "sweep_remove_at",
 				Unique:  false,
-				Columns: []*schema.Column{SweepsColumns[19]},
+				Columns: []*schema.Column{SweepsColumns[21]},
 			},
 			{
 				Name:    "sweep_batch_id",
@@ -1402,8 +1479,10 @@ var (
 		MessagesTable,
 		MessageGenerationsTable,
 		MutesTable,
+		PardonsTable,
 		RaidsTable,
 		RefreshTokensTable,
+		ReplacedBansTable,
 		RolesTable,
 		StandingSubscribersTable,
 		StreamsTable,
@@ -1563,6 +1642,11 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	PardonsTable.Annotation = &entsql.Annotation{
+		Table:     "pardons",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	RaidsTable.Annotation = &entsql.Annotation{
 		Table:     "raids",
 		Charset:   "utf8mb4",
@@ -1570,6 +1654,11 @@ func init() {
 	}
 	RefreshTokensTable.Annotation = &entsql.Annotation{
 		Table:     "refresh_tokens",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ReplacedBansTable.Annotation = &entsql.Annotation{
+		Table:     "replaced_bans",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

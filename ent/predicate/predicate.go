@@ -87,11 +87,17 @@ type MessageGeneration func(*sql.Selector)
 // Mute is the predicate function for mute builders.
 type Mute func(*sql.Selector)
 
+// Pardon is the predicate function for pardon builders.
+type Pardon func(*sql.Selector)
+
 // Raid is the predicate function for raid builders.
 type Raid func(*sql.Selector)
 
 // RefreshToken is the predicate function for refreshtoken builders.
 type RefreshToken func(*sql.Selector)
+
+// ReplacedBan is the predicate function for replacedban builders.
+type ReplacedBan func(*sql.Selector)
 
 // Role is the predicate function for role builders.
 type Role func(*sql.Selector)

@@ -20,6 +20,8 @@ func (Ban) Fields() []ent.Field {
 		emptyText("reason", 500, "Why the user is banned; may be empty."),
 		optionalTimestamp("expires_at", "When the ban ends, exclusive; null if it lasts until it is removed."),
 		optionalUUID("batch_id", "The batch that banned the user; null if it was none."),
+		field.Bool("replaces").Default(false).Comment("Whether it replaced another ban of the user: then it deleted no messages."),
+		field.Bool("imported").Default(false).Comment("Whether it was imported: then it has no events."),
 	)
 }
 

@@ -21,6 +21,7 @@ func (EventSequencer) Fields() []ent.Field {
 		field.Int64("last_position").Comment("The position that was assigned last; 0 before the first."),
 		field.Int64("trimmed_position").Comment("The highest position of an event that retention removed. Events after a lower cursor may be missing."),
 		field.Int64("rewrites").Default(0).Comment("Increases by one when an erasure changes or removes events with positions. Events that a server read before are then outdated."),
+		field.Int64("imports").Default(0).Comment("Increases by one when an import changes bans, mutes or roles, of which no event tells."),
 	}
 }
 

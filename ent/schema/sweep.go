@@ -25,14 +25,16 @@ func (Sweep) Fields() []ent.Field {
 		optionalUUID("batch_id", "The batch of its bans; null until it is committed."),
 		optionalUUID("moderator_id", "The user who committed it; null until then."),
 		emptyText("client_id", 64, "The client with which it was committed; empty until then."),
+		field.Bool("needs_grant").Default(false).Comment("Whether the user had granted the client its scopes at the commit, so that the sweep ends with the grant."),
 		emptyText("reason", 500, "Why the users are banned; may be empty."),
 		optionalTimestamp("bans_expire_at", "When a ban that is made at the commit ends, exclusive; a later ban lasts as long from its beginning. Null if bans last until they are removed."),
 		optionalTimestamp("afterglow_until", "Until when posts that match are refused; null if they are not."),
 		field.Int("banned_count").Default(0).Comment("How many users it banned so far, without the afterglow."),
 		field.Int("already_banned_count").Default(0).Comment("How many users had been banned when it came to them."),
+		field.Int("extended_count").Default(0).Comment("How many users had been banned for a shorter time when it came to them."),
 		field.Int("not_found_count").Default(0).Comment("How many users no longer existed when it came to them."),
 		optionalTimestamp("due_at", "From when on any server continues it; null unless it is being committed."),
-		optionalTimestamp("ended_at", "When an undo or a revert ended it while it was being committed; null if none did."),
+		optionalTimestamp("ended_at", "When an undo, a revert or the loss of its author's rights ended it while it was being committed; null if none did."),
 		optionalTimestamp("remove_at", "When the row is removed; null while it is being committed."),
 	}
 }

@@ -31,6 +31,8 @@ const (
 	FieldModeratorID = "moderator_id"
 	// FieldClientID holds the string denoting the client_id field in the database.
 	FieldClientID = "client_id"
+	// FieldNeedsGrant holds the string denoting the needs_grant field in the database.
+	FieldNeedsGrant = "needs_grant"
 	// FieldReason holds the string denoting the reason field in the database.
 	FieldReason = "reason"
 	// FieldBansExpireAt holds the string denoting the bans_expire_at field in the database.
@@ -41,6 +43,8 @@ const (
 	FieldBannedCount = "banned_count"
 	// FieldAlreadyBannedCount holds the string denoting the already_banned_count field in the database.
 	FieldAlreadyBannedCount = "already_banned_count"
+	// FieldExtendedCount holds the string denoting the extended_count field in the database.
+	FieldExtendedCount = "extended_count"
 	// FieldNotFoundCount holds the string denoting the not_found_count field in the database.
 	FieldNotFoundCount = "not_found_count"
 	// FieldDueAt holds the string denoting the due_at field in the database.
@@ -66,11 +70,13 @@ var Columns = []string{
 	FieldBatchID,
 	FieldModeratorID,
 	FieldClientID,
+	FieldNeedsGrant,
 	FieldReason,
 	FieldBansExpireAt,
 	FieldAfterglowUntil,
 	FieldBannedCount,
 	FieldAlreadyBannedCount,
+	FieldExtendedCount,
 	FieldNotFoundCount,
 	FieldDueAt,
 	FieldEndedAt,
@@ -100,6 +106,8 @@ var (
 	DefaultClientID string
 	// ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
 	ClientIDValidator func(string) error
+	// DefaultNeedsGrant holds the default value on creation for the "needs_grant" field.
+	DefaultNeedsGrant bool
 	// DefaultReason holds the default value on creation for the "reason" field.
 	DefaultReason string
 	// ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
@@ -108,6 +116,8 @@ var (
 	DefaultBannedCount int
 	// DefaultAlreadyBannedCount holds the default value on creation for the "already_banned_count" field.
 	DefaultAlreadyBannedCount int
+	// DefaultExtendedCount holds the default value on creation for the "extended_count" field.
+	DefaultExtendedCount int
 	// DefaultNotFoundCount holds the default value on creation for the "not_found_count" field.
 	DefaultNotFoundCount int
 )
@@ -150,6 +160,11 @@ func ByClientID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldClientID, opts...).ToFunc()
 }
 
+// ByNeedsGrant orders the results by the needs_grant field.
+func ByNeedsGrant(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNeedsGrant, opts...).ToFunc()
+}
+
 // ByReason orders the results by the reason field.
 func ByReason(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldReason, opts...).ToFunc()
@@ -173,6 +188,11 @@ func ByBannedCount(opts ...sql.OrderTermOption) OrderOption {
 // ByAlreadyBannedCount orders the results by the already_banned_count field.
 func ByAlreadyBannedCount(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAlreadyBannedCount, opts...).ToFunc()
+}
+
+// ByExtendedCount orders the results by the extended_count field.
+func ByExtendedCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExtendedCount, opts...).ToFunc()
 }
 
 // ByNotFoundCount orders the results by the not_found_count field.

@@ -106,6 +106,11 @@ func ClientID(v string) predicate.Sweep {
 	return predicate.Sweep(sql.FieldEQ(FieldClientID, v))
 }
 
+// NeedsGrant applies equality check predicate on the "needs_grant" field. It's identical to NeedsGrantEQ.
+func NeedsGrant(v bool) predicate.Sweep {
+	return predicate.Sweep(sql.FieldEQ(FieldNeedsGrant, v))
+}
+
 // Reason applies equality check predicate on the "reason" field. It's identical to ReasonEQ.
 func Reason(v string) predicate.Sweep {
 	return predicate.Sweep(sql.FieldEQ(FieldReason, v))
@@ -131,6 +136,11 @@ func BannedCount(v int) predicate.Sweep {
 // AlreadyBannedCount applies equality check predicate on the "already_banned_count" field. It's identical to AlreadyBannedCountEQ.
 func AlreadyBannedCount(v int) predicate.Sweep {
 	return predicate.Sweep(sql.FieldEQ(FieldAlreadyBannedCount, v))
+}
+
+// ExtendedCount applies equality check predicate on the "extended_count" field. It's identical to ExtendedCountEQ.
+func ExtendedCount(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldEQ(FieldExtendedCount, v))
 }
 
 // NotFoundCount applies equality check predicate on the "not_found_count" field. It's identical to NotFoundCountEQ.
@@ -635,6 +645,16 @@ func ClientIDContainsFold(v string) predicate.Sweep {
 	return predicate.Sweep(sql.FieldContainsFold(FieldClientID, v))
 }
 
+// NeedsGrantEQ applies the EQ predicate on the "needs_grant" field.
+func NeedsGrantEQ(v bool) predicate.Sweep {
+	return predicate.Sweep(sql.FieldEQ(FieldNeedsGrant, v))
+}
+
+// NeedsGrantNEQ applies the NEQ predicate on the "needs_grant" field.
+func NeedsGrantNEQ(v bool) predicate.Sweep {
+	return predicate.Sweep(sql.FieldNEQ(FieldNeedsGrant, v))
+}
+
 // ReasonEQ applies the EQ predicate on the "reason" field.
 func ReasonEQ(v string) predicate.Sweep {
 	return predicate.Sweep(sql.FieldEQ(FieldReason, v))
@@ -906,6 +926,46 @@ func AlreadyBannedCountLT(v int) predicate.Sweep {
 // AlreadyBannedCountLTE applies the LTE predicate on the "already_banned_count" field.
 func AlreadyBannedCountLTE(v int) predicate.Sweep {
 	return predicate.Sweep(sql.FieldLTE(FieldAlreadyBannedCount, v))
+}
+
+// ExtendedCountEQ applies the EQ predicate on the "extended_count" field.
+func ExtendedCountEQ(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldEQ(FieldExtendedCount, v))
+}
+
+// ExtendedCountNEQ applies the NEQ predicate on the "extended_count" field.
+func ExtendedCountNEQ(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldNEQ(FieldExtendedCount, v))
+}
+
+// ExtendedCountIn applies the In predicate on the "extended_count" field.
+func ExtendedCountIn(vs ...int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldIn(FieldExtendedCount, vs...))
+}
+
+// ExtendedCountNotIn applies the NotIn predicate on the "extended_count" field.
+func ExtendedCountNotIn(vs ...int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldNotIn(FieldExtendedCount, vs...))
+}
+
+// ExtendedCountGT applies the GT predicate on the "extended_count" field.
+func ExtendedCountGT(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldGT(FieldExtendedCount, v))
+}
+
+// ExtendedCountGTE applies the GTE predicate on the "extended_count" field.
+func ExtendedCountGTE(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldGTE(FieldExtendedCount, v))
+}
+
+// ExtendedCountLT applies the LT predicate on the "extended_count" field.
+func ExtendedCountLT(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldLT(FieldExtendedCount, v))
+}
+
+// ExtendedCountLTE applies the LTE predicate on the "extended_count" field.
+func ExtendedCountLTE(v int) predicate.Sweep {
+	return predicate.Sweep(sql.FieldLTE(FieldExtendedCount, v))
 }
 
 // NotFoundCountEQ applies the EQ predicate on the "not_found_count" field.

@@ -296,6 +296,27 @@ func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error
 	return s.Classify(err)
 }
 
+// StillModerates reports, in the transaction of a change that is made in a user's name without
+// a call of the user, whether the user owns or moderates the channel. The transaction must
+// have locked the channel.
+func StillModerates(ctx context.Context, s *store.Store, tx *ent.Tx, channelID, userID uid.ID) (is bool, err error) {
+	if userID == channelID {
+		err = store.QueryRow(ctx, tx, "SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND "+users.Exists+")", []any{userID}, &is)
+		return is, err
+	}
+	err = store.QueryRow(ctx, tx, "SELECT "+Moderates(s.Clock, "?", "?"), moderatesArgs(channelID, userID), &is)
+	return is, err
+}
+
+// HasGrant reports whether a user has granted a scope to a client.
+func HasGrant(ctx context.Context, tx *ent.Tx, clientID string, userID uid.ID, scope string) (bool, error) {
+	row, err := tx.Grant.Query().Where(grant.ClientID(clientID), grant.UserID(userID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil && hasScope(row.Scopes, scope), err
+}
+
 // HasPriority reports whether a change of a channel has priority over other queued
 // changes. A moderation change by a caller that moderates the channel has priority.
 // Other callers that attempt moderation get none, or raiders could keep the moderators

@@ -154,6 +154,7 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 		s.must(nil, s.post(mine, user, p.text(3+n)))
 	}
 	s.must(nil, s.ban(as.Context(), mine, raider))
+	s.must(nil, s.replaceBan(as, mine, raider))
 	s.must(nil, s.mute(as.Context(), mine, viewer))
 	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
 		ChannelId: mine.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
@@ -162,6 +163,7 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.must(s.Moderation.PreviewSweep(as.Context(), &moderatov1.PreviewSweepRequest{
 		ChannelId: mine.String(), Phrase: new("raid"), WithinSeconds: new(int64(3600)),
 	}))
+	s.pardon(as, mine, s.newcomer())
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
@@ -209,6 +211,9 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(nil, s.ban(as.Context(), owner, pardoned))
 	s.must(s.Moderation.RemoveBan(as.Context(), &moderatov1.RemoveBanRequest{ChannelId: owner.String(), BanUserId: pardoned.String()}))
 	s.must(nil, s.ban(as.Context(), owner, s.newcomer()))
+	replaced := s.newcomer()
+	s.must(nil, s.ban(as.Context(), owner, replaced))
+	s.must(nil, s.replaceBan(s.As(s.t, owner), owner, replaced))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
 	s.Store.Clock.Advance(moderation.MuteDuration) // it expires; the event names the moderator
 	s.must(nil, (&moderation.Expirer{Store: s.Store}).ExpireMutes(s.t.Context()))
@@ -229,6 +234,27 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	})
 	s.must(nil, err)
 	s.must(s.Moderation.CommitSweep(as.Context(), &moderatov1.CommitSweepRequest{ChannelId: owner.String(), SweepToken: preview.GetSweepToken()}))
+}
+
+// replaceBan replaces the ban of a user.
+func (s *scene) replaceBan(as servertest.Credentials, channel, user uid.ID) error {
+	_, err := s.Moderation.BanUser(as.Context(), &moderatov1.BanUserRequest{ChannelId: channel.String(), BanUserId: user.String(), Replace: new(true)})
+	return err
+}
+
+// pardon bans and unbans a user during the afterglow of a sweep.
+func (s *scene) pardon(as servertest.Credentials, channel, user uid.ID) {
+	s.t.Helper()
+	s.must(nil, s.post(channel, s.newcomer(), "glow"))
+	preview, err := s.Moderation.PreviewSweep(as.Context(), &moderatov1.PreviewSweepRequest{
+		ChannelId: channel.String(), Phrase: new("glow"), WithinSeconds: new(int64(3600)),
+	})
+	s.must(nil, err)
+	s.must(s.Moderation.CommitSweep(as.Context(), &moderatov1.CommitSweepRequest{
+		ChannelId: channel.String(), SweepToken: preview.GetSweepToken(), AfterglowSeconds: new(int64(600)),
+	}))
+	s.must(nil, s.ban(as.Context(), channel, user))
+	s.must(s.Moderation.RemoveBan(as.Context(), &moderatov1.RemoveBanRequest{ChannelId: channel.String(), BanUserId: user.String()}))
 }
 
 // refreshToken stores a refresh token of a user, as a sign-in does.
@@ -263,10 +289,12 @@ func (s *scene) done(p person) {
 	s.must(s.Moderation.BanUser(withKey(moderator), &moderatov1.BanUserRequest{
 		ChannelId: servertest.Other.String(), BanUserId: p.id.String(), Reason: new(p.text(42)), DurationSeconds: new(int64(1209600)),
 	}))
+	s.must(nil, s.replaceBan(s.As(s.t, servertest.Other), servertest.Other, p.id))
 	s.must(s.Moderation.BanUsers(viewer, &moderatov1.BanUsersRequest{
 		ChannelId: servertest.Viewer.String(), Users: []*moderatov1.BatchTarget{{UserId: p.id.String()}}, Reason: new("spam"),
 	}))
 	s.must(s.Moderation.RemoveBan(viewer, &moderatov1.RemoveBanRequest{ChannelId: servertest.Viewer.String(), BanUserId: p.id.String()}))
+	s.pardon(s.As(s.t, servertest.Viewer), servertest.Viewer, p.id)
 	s.must(nil, s.post(servertest.Viewer, p.id, p.text(40)))
 	s.must(s.Moderation.PreviewSweep(viewer, &moderatov1.PreviewSweepRequest{
 		ChannelId: servertest.Viewer.String(), Pattern: new("."), WithinSeconds: new(int64(3600)),

@@ -86,12 +86,21 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 		for _, c := range []struct{ do, undo, want string }{
 			{
 				"UPDATE bans SET banned_at = banned_at + 1", "UPDATE bans SET banned_at = banned_at - 1",
-				"every ban has its events",
+				"every ban that was not imported has its events",
+			},
+			{
+				"UPDATE bans SET replaces = TRUE, banned_at = banned_at + 1", "UPDATE bans SET replaces = FALSE, banned_at = banned_at - 1",
+				"every ban that was not imported has its events",
+			},
+			{
+				"INSERT INTO replaced_bans (id, channel_id, user_id, sequence, moderator_id, banned_at) SELECT channel_id, channel_id, user_id, 1, moderator_id, banned_at FROM bans LIMIT 1",
+				"DELETE FROM replaced_bans",
+				"replaced bans are of users whose ban replaces others",
 			},
 			{
 				"UPDATE events SET type = 'x.clear' WHERE type = 'channel.chat.clear_user_messages'",
 				"UPDATE events SET type = 'channel.chat.clear_user_messages' WHERE type = 'x.clear'",
-				"every ban has its events",
+				"every ban that was not imported has its events",
 			},
 			{
 				"UPDATE events SET sequence = sequence + 1000000 WHERE sequence = 1", "UPDATE events SET sequence = sequence - 1000000 WHERE sequence > 1000000",

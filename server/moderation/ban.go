@@ -18,7 +18,7 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	who := parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername())
-	wish := parseTerms(f, req.Reason, req.DurationSeconds)
+	wish := parseTerms(f, req.Reason, req.DurationSeconds, req.Replace)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ type banOne struct {
 
 func (r *banOne) targets() []users.Key { return []users.Key{r.target} }
 
-// decide bans the user, unless the user is banned already.
+// decide bans the user. A ban in force stays unless the request replaces it or outlasts it.
 func (r *banOne) decide(b *banChange) error {
 	t := b.found[r.target]
 	if t == nil {
@@ -48,9 +48,11 @@ func (r *banOne) decide(b *banChange) error {
 	if err := refuseChannel(b.ChannelID, t.userID); err != nil {
 		return err
 	}
-	present := b.inForce(t)
-	if present == nil {
-		present = b.ban(t, r.wish.from(b.Now), byModerator)
+	of, present := r.wish.from(b.Now), b.inForce(t)
+	isRepeat := present != nil
+	isChange := !isRepeat || r.wish.replaces || of.outlasts(present.terms)
+	if isChange {
+		present = b.ban(t, of, byModerator)
 	}
 	r.response = &moderatov1.BanUserResponse{
 		ChannelId:             b.ChannelID.String(),
@@ -58,7 +60,10 @@ func (r *banOne) decide(b *banChange) error {
 		BannedUserId:          t.userID.String(),
 		BannedUserDisplayName: t.displayName,
 		BannedAt:              present.bannedAt.Proto(),
-		Terms:                 r.wish.answer(present.terms),
+	}
+	if isRepeat || r.wish.isGiven {
+		r.response.Terms = present.answer()
+		r.response.Outcome = &moderatov1.BanOutcome{Changed: isChange}
 	}
 	return nil
 }
@@ -71,7 +76,10 @@ type ban struct {
 	bannedAt            instant.Instant
 	displayName         string
 	isModerator         bool  // the user holds the moderator role, which the ban suspends
+	replaces            bool  // it replaced another ban, whose messages are deleted already
+	imported            bool  // it has no events
 	sequence            int64 // of the event of a new ban
+	replaced            *ban  // by a new ban; nil if it replaces none
 }
 
 func emitBan(c *change.Change, b *ban, why cause) {
@@ -86,6 +94,7 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		ExpiresAt:             b.expiresAtProto(),
 		BatchId:               b.batchIDProto(),
 		Cause:                 string(why),
+		Replaces:              b.replaces,
 	})
 }
 
@@ -103,18 +112,25 @@ func emitCleared(c *change.Change, userID uid.ID) {
 func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	who := parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername())
+	r := &liftOne{
+		target: parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername()),
+		reason: parseReason(f, req.Reason), restores: req.GetRestoreMessages(),
+	}
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := bans.Do(ctx, s.Store, channelID, &liftOne{target: who}); err != nil {
+	if err := bans.Do(ctx, s.Store, channelID, r); err != nil {
 		return nil, err
 	}
 	return &moderatov1.RemoveBanResponse{}, nil
 }
 
 // liftOne is a request to lift the ban of one user.
-type liftOne struct{ target users.Key }
+type liftOne struct {
+	target   users.Key
+	reason   *string // why it is lifted; nil if no reason is given
+	restores bool    // whether to restore the messages that the ban deleted
+}
 
 func (r *liftOne) targets() []users.Key { return []users.Key{r.target} }
 
@@ -124,6 +140,9 @@ func (r *liftOne) decide(b *banChange) error {
 	if t == nil || b.inForce(t) == nil {
 		return apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
 	}
-	b.lift(t, byModerator)
+	b.lift(t, r.reason)
+	if r.restores {
+		b.restored = append(b.restored, t.userID)
+	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 		}
 		want := []map[string]any{
 			{"bannedUserId": servertest.Raider.String(), "bannedUserDisplayName": `Loot "Goblin" 77`, "bannedAt": at,
-				"reason": nil, "expiresAt": nil, "batchId": nil, "cause": "moderator"},
+				"reason": nil, "expiresAt": nil, "batchId": nil, "cause": "moderator", "replaces": false},
 			{"targetUserId": servertest.Raider.String(), "clearedAt": at},
 		}
 		for i, e := range events {
@@ -60,18 +60,6 @@ func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 				t.Errorf("%s is of another operation", e.Type)
 			}
 		}
-	})
-}
-
-func TestBanOfBannedUserReturnsExistingBan(t *testing.T) {
-	each(t, func(t *testing.T, d *drive) {
-		first := d.mustBan(servertest.Moderator, servertest.Raider)
-		d.Store.Clock.Advance(1000000)
-		second := d.mustBan(servertest.Owner, servertest.Raider)
-		if diff := cmp.Diff(first.String(), second.String()); diff != "" {
-			t.Errorf("second ban (-first +second):\n%s", diff)
-		}
-		d.wantEvents("channel.ban", "channel.chat.clear_user_messages")
 	})
 }
 

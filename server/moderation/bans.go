@@ -65,9 +65,10 @@ type banChange struct {
 	found     map[users.Key]*target
 	suspended map[uid.ID]bool // the moderators whom the change bans: their own requests come too late
 
-	changed     map[uid.ID]bool
-	made, ended []*ban
-	batches     []*ent.BanBatchCreate
+	changed            map[uid.ID]bool
+	made, ended        []*ban
+	pardoned, restored []uid.ID // the users who are unbanned singly, and those who get their messages back
+	batches            []*ent.BanBatchCreate
 }
 
 // target is a user whom a request is about.
@@ -82,9 +83,10 @@ type target struct {
 func readBanChange(ctx context.Context, c *change.Change, keys []users.Key) (*banChange, error) {
 	ids, slugs := map[uid.ID]bool{}, map[string]bool{}
 	for _, key := range keys {
-		if key.Slug != "" {
+		switch {
+		case key.Slug != "":
 			slugs[key.Slug] = true
-		} else {
+		case !key.ID.IsZero():
 			ids[key.ID] = true
 		}
 	}
@@ -101,7 +103,7 @@ func (b *banChange) read(ctx context.Context, column string, values []any) error
 		return nil
 	}
 	return store.QueryEach(ctx, b.Tx, `SELECT u.id, u.username, u.slug, u.display_name, `+authz.IsModerator("?", "u.id")+`,
-			b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id
+			b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported
 		FROM `+users.From(b.Store.Dialect, column)+` LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
 		WHERE u.`+column+` IN (`+store.Placeholders(len(values))+`) AND u.`+users.Exists,
 		append([]any{b.ChannelID, b.ChannelID}, values...), func(scan func(...any) error) error {
@@ -122,11 +124,13 @@ func scanTarget(scan func(...any) error) (t *target, slug string, err error) {
 	var moderatorID, batchID *uid.ID
 	var bannedAt, expiresAt *instant.Instant
 	var reason *string
-	err = scan(&t.userID, &t.username, &slug, &t.displayName, &t.isModerator, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID)
+	var replaces, imported *bool
+	err = scan(&t.userID, &t.username, &slug, &t.displayName, &t.isModerator, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID, &replaces, &imported)
 	if err == nil && moderatorID != nil {
 		t.ban = &ban{
 			terms:  terms{reason: *reason, expiresAt: expiresAt, batchID: batchID},
 			userID: t.userID, moderatorID: *moderatorID, bannedAt: *bannedAt, displayName: t.displayName, isModerator: t.isModerator,
+			replaces: *replaces, imported: *imported,
 		}
 	}
 	return t, slug, err
@@ -148,28 +152,33 @@ func (b *banChange) inForce(t *target) *ban {
 	return t.ban
 }
 
-// ban bans a user who is not banned, and returns the ban.
+// ban bans a user, and returns the ban. It replaces a ban in force.
 func (b *banChange) ban(t *target, of terms, why cause) *ban {
-	if t.ban != nil {
+	replaced := b.inForce(t)
+	if t.ban != nil && replaced == nil {
 		announceExpiry(b.Change, t.ban)
 		b.ended = append(b.ended, t.ban)
 	}
 	t.ban = &ban{
 		terms: of, userID: t.userID, moderatorID: b.ActorID, bannedAt: b.Now,
-		displayName: t.displayName, isModerator: t.isModerator,
+		displayName: t.displayName, isModerator: t.isModerator, replaces: replaced != nil, replaced: replaced,
 	}
 	emitBan(b.Change, t.ban, why)
 	t.ban.sequence = b.LastSequence()
-	emitCleared(b.Change, t.userID)
+	if replaced == nil {
+		emitCleared(b.Change, t.userID)
+	}
 	b.made, b.changed[t.userID] = append(b.made, t.ban), true
 	b.suspended[t.userID] = t.isModerator
 	return t.ban
 }
 
-// lift lifts the ban of a user who is banned.
-func (b *banChange) lift(t *target, why cause) {
-	emitUnban(b.Change, b.ActorID, t.ban, b.Now, why)
+// lift lifts the ban of a user who is banned, and pardons the user. reason is why; nil if none
+// is given.
+func (b *banChange) lift(t *target, reason *string) {
+	emitUnban(b.Change, b.ActorID, t.ban, b.Now, byModerator, reason)
 	b.ended, b.changed[t.userID] = append(b.ended, t.ban), true
+	b.pardoned = append(b.pardoned, t.userID)
 	b.suspended[t.userID] = false
 	t.ban = nil
 }
@@ -177,6 +186,9 @@ func (b *banChange) lift(t *target, why cause) {
 // write writes what was decided since the last write, with few statements for each table.
 func (b *banChange) write(ctx context.Context) error {
 	if err := removeBans(ctx, b.Change, b.ended); err != nil {
+		return err
+	}
+	if err := moveReplaced(ctx, b.Change, b.made); err != nil {
 		return err
 	}
 	for some := range slices.Chunk(b.made, bansPerInsert) {
@@ -192,7 +204,13 @@ func (b *banChange) write(ctx context.Context) error {
 			return err
 		}
 	}
-	b.changed, b.made, b.ended, b.batches = map[uid.ID]bool{}, nil, nil, nil
+	if err := pardon(ctx, b.Change, b.pardoned); err != nil {
+		return err
+	}
+	if err := restoreHeld(ctx, b.Change, b.restored, chat.Ban); err != nil {
+		return err
+	}
+	b.changed, b.made, b.ended, b.pardoned, b.restored, b.batches = map[uid.ID]bool{}, nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -205,13 +223,13 @@ func insertBans(ctx context.Context, c *change.Change, made []*ban) error {
 	var args []any
 	var moderators []uid.ID
 	for _, x := range made {
-		args = append(args, c.ChannelID, x.userID, x.moderatorID, x.bannedAt, x.reason, x.expiresAt, x.batchID)
+		args = append(args, c.ChannelID, x.userID, x.moderatorID, x.bannedAt, x.reason, x.expiresAt, x.batchID, x.replaces, x.imported)
 		if x.isModerator {
 			moderators = append(moderators, x.userID)
 		}
 	}
-	_, err := c.Tx.ExecContext(ctx, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at, reason, expires_at, batch_id) VALUES "+
-		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?),", len(made)), ","), args...)
+	_, err := c.Tx.ExecContext(ctx, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at, reason, expires_at, batch_id, replaces, imported) VALUES "+
+		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?,?,?),", len(made)), ","), args...)
 	if err != nil {
 		return err
 	}
@@ -219,14 +237,16 @@ func insertBans(ctx context.Context, c *change.Change, made []*ban) error {
 }
 
 // hideMessages hides the messages of the users who were banned, and keeps the latest of them
-// as evidence.
+// as evidence. Those of users who were banned already are hidden.
 func (b *banChange) hideMessages(ctx context.Context) error {
-	if len(b.made) == 0 {
-		return nil
+	var ids []uid.ID
+	for _, x := range b.made {
+		if !x.replaces {
+			ids = append(ids, x.userID)
+		}
 	}
-	ids := make([]uid.ID, len(b.made))
-	for i, x := range b.made {
-		ids[i] = x.userID
+	if len(ids) == 0 {
+		return nil
 	}
 	evidence, err := readEvidence(ctx, b.Change, ids...)
 	if err != nil {

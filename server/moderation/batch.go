@@ -16,16 +16,18 @@ import (
 // The statuses of the results of a batch.
 const (
 	statusBanned          = "BANNED"
+	statusExtended        = "EXTENDED"
 	statusAlreadyBanned   = "ALREADY_BANNED"
 	statusUserNotFound    = "USER_NOT_FOUND"
 	statusTargetIsChannel = "TARGET_IS_CHANNEL"
 	statusDuplicate       = "DUPLICATE"
+	statusInvalid         = "INVALID"
 )
 
 // batchRequest is a parsed request for a batch of bans.
 type batchRequest struct {
 	channelID uid.ID
-	keys      []users.Key // in the order of the request
+	keys      []users.Key // in the order of the request; zero if it is malformed
 	wish      wishedTerms
 	isDryRun  bool
 	response  *moderatov1.BanUsersResponse
@@ -35,19 +37,22 @@ func parseBatch(req *moderatov1.BanUsersRequest) (*batchRequest, error) {
 	f := validate.Of(req)
 	r := &batchRequest{
 		channelID: f.UUID("channelId", req.GetChannelId()),
-		wish:      parseTerms(f, req.Reason, req.DurationSeconds),
+		wish:      parseTerms(f, req.Reason, req.DurationSeconds, nil),
 		isDryRun:  req.GetDryRun(),
 	}
 	if f.Count("users", len(req.GetUsers())) {
 		r.keys = make([]users.Key, len(req.GetUsers()))
 		for i, user := range req.GetUsers() {
-			if user.GetUserId() == "" && user.GetUsername() == "" {
-				f.Add(fmt.Sprintf("users[%d]", i), "must be an object with userId or username")
-				continue
-			}
 			element := f.Element("users", i, user)
-			r.keys[i] = parseTarget(element, "userId", user.GetUserId(), "username", user.GetUsername())
-			f.Include(element)
+			key := parseTarget(element, "userId", user.GetUserId(), "username", user.GetUsername())
+			switch hasID, hasName := user.GetUserId() != "", user.GetUsername() != ""; {
+			case !hasID && !hasName:
+				f.Add(fmt.Sprintf("users[%d]", i), "must be an object with userId or username")
+			case hasID && hasName:
+				f.Include(element)
+			case element.Err() == nil:
+				r.keys[i] = key
+			}
 		}
 	}
 	return r, f.Err()
@@ -77,13 +82,18 @@ func (r *batchRequest) decide(b *banChange) error {
 	of.batchID = new(uid.New())
 	first := b.LastSequence() + 1
 	r.response = b.banAll(r.keys, of, r.isDryRun)
-	banned := r.response.GetCounts().GetBanned()
+	banned := madeBans(r.response.GetCounts())
 	if r.isDryRun || banned == 0 {
 		return nil
 	}
 	r.response.BatchId = of.batchIDProto()
-	b.batches = append(b.batches, createBatch(b.Change, of, first, int(banned)))
+	b.batches = append(b.batches, createBatch(b.Change, of, first, banned))
 	return nil
+}
+
+// madeBans returns how many bans a batch made.
+func madeBans(counts *moderatov1.BatchCounts) int {
+	return int(counts.GetBanned() + counts.GetExtended())
 }
 
 // createBatch returns the statement that stores a batch, of which every event from first on may
@@ -101,11 +111,12 @@ func (b *banChange) banAll(keys []users.Key, of terms, isDryRun bool) *moderatov
 	isSeen := map[*target]bool{}
 	for _, key := range keys {
 		t := b.found[key]
-		row := &moderatov1.BatchResult{Status: b.status(t, isSeen, result.GetCounts())}
-		if row.GetStatus() == statusBanned && !isDryRun {
+		row := &moderatov1.BatchResult{Status: b.status(key, of, isSeen, result.GetCounts())}
+		if (row.GetStatus() == statusBanned || row.GetStatus() == statusExtended) && !isDryRun {
 			b.ban(t, of, byBatch)
 		}
 		switch {
+		case row.GetStatus() == statusInvalid:
 		case t != nil:
 			row.UserId, row.Username = new(t.userID.String()), &t.username
 		case key.Slug != "":
@@ -118,9 +129,13 @@ func (b *banChange) banAll(keys []users.Key, of terms, isDryRun bool) *moderatov
 	return result
 }
 
-// status returns the status of a user of a batch, who is nil if unknown, and counts it.
-func (b *banChange) status(t *target, isSeen map[*target]bool, counts *moderatov1.BatchCounts) string {
+// status returns the status of a user of a batch, and counts it.
+func (b *banChange) status(key users.Key, of terms, isSeen map[*target]bool, counts *moderatov1.BatchCounts) string {
+	t := b.found[key]
 	switch {
+	case key == users.Key{}:
+		counts.Invalid++
+		return statusInvalid
 	case t == nil:
 		counts.UserNotFound++
 		return statusUserNotFound
@@ -129,11 +144,14 @@ func (b *banChange) status(t *target, isSeen map[*target]bool, counts *moderatov
 		return statusDuplicate
 	}
 	isSeen[t] = true
-	switch {
+	switch present := b.inForce(t); {
 	case t.userID == b.ChannelID:
 		counts.TargetIsChannel++
 		return statusTargetIsChannel
-	case b.inForce(t) != nil:
+	case present != nil && of.outlasts(present.terms):
+		counts.Extended++
+		return statusExtended
+	case present != nil:
 		counts.AlreadyBanned++
 		return statusAlreadyBanned
 	}

@@ -31,9 +31,10 @@ type BatchRemover struct {
 	Keep time.Duration
 }
 
-// isUnused is the SQL condition that neither a ban nor a sweep has a batch. No ban joins such
+// isUnused is the SQL condition that no ban, no replaced ban and no sweep has a batch. No ban joins such
 // a batch: only sweeps do that, until their afterglow ends, and their rows are kept for longer.
 const isUnused = `x.created_at < ? AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.batch_id = x.id)
+	AND NOT EXISTS (SELECT 1 FROM replaced_bans r WHERE r.batch_id = x.id)
 	AND NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.batch_id = x.id)`
 
 // Job returns the job that removes old batches.

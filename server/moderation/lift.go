@@ -6,6 +6,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	entban "github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
@@ -18,24 +19,16 @@ import (
 // names are those of deleted users where the user is being deleted.
 func readBans(ctx context.Context, tx *ent.Tx, channelID uid.ID, where, order string, args ...any) ([]*ban, error) {
 	var found []*ban
-	err := store.QueryEach(ctx, tx, `SELECT b.user_id, b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, u.display_name, `+
+	err := store.QueryEach(ctx, tx, `SELECT b.user_id, b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, u.display_name, `+
 		authz.IsModerator("b.channel_id", "b.user_id")+`
 		FROM bans b JOIN users u ON u.id = b.user_id WHERE b.channel_id = ? AND `+where+` ORDER BY `+order,
 		append([]any{channelID}, args...), func(scan func(...any) error) error {
 			b := &ban{}
-			err := scan(&b.userID, &b.moderatorID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.displayName, &b.isModerator)
+			err := scan(&b.userID, &b.moderatorID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.displayName, &b.isModerator)
 			found = append(found, b)
 			return err
 		})
 	return found, err
-}
-
-// liftBans removes bans that are in force and announces it.
-func liftBans(ctx context.Context, c *change.Change, bans []*ban, why cause) error {
-	for _, b := range bans {
-		emitUnban(c, c.ActorID, b, c.Now, why)
-	}
-	return removeBans(ctx, c, bans)
 }
 
 // expireBans removes bans that have lapsed and announces it.
@@ -49,11 +42,11 @@ func expireBans(ctx context.Context, c *change.Change, bans []*ban) error {
 // announceExpiry announces the end of a ban that has lapsed.
 func announceExpiry(c *change.Change, b *ban) {
 	c.ByNobody(func() { // no client, even when a new ban causes the removal
-		emitUnban(c, b.moderatorID, b, *b.expiresAt, byExpiry)
+		emitUnban(c, b.moderatorID, b, *b.expiresAt, byExpiry, nil)
 	})
 }
 
-func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why cause) {
+func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why cause, endReason *string) {
 	c.EmitOf(actor, "channel.unban", b.userID, &moderatov1.UnbanEvent{
 		ChannelId:               c.ChannelID.String(),
 		ModeratorId:             actor.String(),
@@ -65,10 +58,11 @@ func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why c
 		ExpiresAt:               b.expiresAtProto(),
 		BatchId:                 b.batchIDProto(),
 		Cause:                   string(why),
+		EndReason:               endReason,
 	})
 }
 
-// removeBans removes the rows of bans.
+// removeBans removes the rows of bans, and of those that they replaced.
 func removeBans(ctx context.Context, c *change.Change, bans []*ban) error {
 	for some := range slices.Chunk(bans, bansPerStatement) {
 		if err := removeSomeBans(ctx, c, some); err != nil {
@@ -79,15 +73,23 @@ func removeBans(ctx context.Context, c *change.Change, bans []*ban) error {
 }
 
 func removeSomeBans(ctx context.Context, c *change.Change, bans []*ban) error {
-	var ids, moderators []uid.ID
+	var ids, moderators, replacing []uid.ID
 	for _, b := range bans {
 		ids = append(ids, b.userID)
 		if b.isModerator {
 			moderators = append(moderators, b.userID)
 		}
+		if b.replaces {
+			replacing = append(replacing, b.userID)
+		}
 	}
 	if _, err := c.Tx.Ban.Delete().Where(entban.ChannelID(c.ChannelID), entban.UserIDIn(ids...)).Exec(ctx); err != nil {
 		return err
+	}
+	if len(replacing) > 0 {
+		if _, err := c.Tx.ReplacedBan.Delete().Where(replacedban.ChannelID(c.ChannelID), replacedban.UserIDIn(replacing...)).Exec(ctx); err != nil {
+			return err
+		}
 	}
 	return authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, moderators...)
 }

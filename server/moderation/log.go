@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/moderato-live/moderato/ent"
@@ -164,7 +165,7 @@ func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
 	evidence := r.Text()
 	err := protojson.Unmarshal([]byte(payload), row.GetPayload())
 	if err == nil {
-		row.Sanction, err = readSanction(row.GetType(), payload)
+		err = addSanction(row, payload)
 	}
 	if err == nil && row.GetSanction() != nil {
 		row.Sanction.Evidence, err = parseEvidence(evidence)
@@ -175,21 +176,26 @@ func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
 	return row, nil
 }
 
-// readSanction returns what only entries of bans and mutes have; nil for other entries.
-func readSanction(kind, payload string) (*moderatov1.LoggedSanction, error) {
-	switch kind {
+// addSanction adds what only entries of bans and mutes, and of their ends, have.
+func addSanction(row *moderatov1.LogEntry, payload string) (err error) {
+	read := func(e proto.Message) { err = jsonapi.Unmarshal([]byte(payload), e, jsonapi.Options{}) }
+	switch row.GetType() {
 	case "channel.ban":
 		var e moderatov1.BanEvent
-		if err := jsonapi.Unmarshal([]byte(payload), &e, jsonapi.Options{}); err != nil {
-			return nil, err
-		}
-		return &moderatov1.LoggedSanction{Reason: e.Reason, ExpiresAt: e.GetExpiresAt(), BatchId: e.BatchId}, nil
+		read(&e)
+		row.Sanction = &moderatov1.LoggedSanction{Reason: e.Reason, ExpiresAt: e.GetExpiresAt(), BatchId: e.BatchId}
 	case "channel.mute":
 		var e moderatov1.MuteEvent
-		if err := jsonapi.Unmarshal([]byte(payload), &e, jsonapi.Options{}); err != nil {
-			return nil, err
-		}
-		return &moderatov1.LoggedSanction{Reason: e.Reason, ExpiresAt: e.GetMuteExpiresAt(), BatchId: e.BatchId}, nil
+		read(&e)
+		row.Sanction = &moderatov1.LoggedSanction{Reason: e.Reason, ExpiresAt: e.GetMuteExpiresAt(), BatchId: e.BatchId}
+	case "channel.unban":
+		var e moderatov1.UnbanEvent
+		read(&e)
+		row.End = &moderatov1.LoggedEnd{EndReason: e.EndReason}
+	case "channel.unmute":
+		var e moderatov1.UnmuteEvent
+		read(&e)
+		row.End = &moderatov1.LoggedEnd{EndReason: e.EndReason}
 	}
-	return nil, nil //nolint:nilnil // another kind of entry
+	return err
 }

@@ -26,7 +26,7 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("mutedUserId", req.GetMutedUserId())
-	wish := parseTerms(f, req.Reason, req.DurationSeconds)
+	wish := parseTerms(f, req.Reason, req.DurationSeconds, req.Replace)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,8 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}
-		if err := endLapsedMute(ctx, c, user.ID); err != nil {
+		isRepeat, err := removePresentMute(ctx, c, user.ID, wish.replaces)
+		if err != nil {
 			return err
 		}
 		t := wish.from(c.Now)
@@ -49,9 +50,11 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 			MutedUserId:          user.ID.String(),
 			MutedUserDisplayName: user.DisplayName,
 			MuteExpiresAt:        t.expiresAtProto(),
-			Terms:                wish.answer(t),
 		}
-		return applyMute(ctx, c, user, t)
+		if wish.isGiven {
+			result.Terms = t.answer()
+		}
+		return applyMute(ctx, c, user, t, isRepeat)
 	})
 	if err != nil {
 		return nil, err
@@ -59,34 +62,34 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 	return result, nil
 }
 
-// endLapsedMute prepares for a new mute. If the user has a lapsed mute, endLapsedMute
-// removes and announces it. If the user has an active mute, it returns MUTE_ACTIVE.
-func endLapsedMute(ctx context.Context, c *change.Change, userID uid.ID) error {
+// removePresentMute prepares for a new mute, and reports whether it replaces another. If the
+// user has a lapsed mute, it is removed and announced. If the user has an active mute, it is
+// removed if mayReplace is true; otherwise removePresentMute returns MUTE_ACTIVE.
+func removePresentMute(ctx context.Context, c *change.Change, userID uid.ID, mayReplace bool) (isRepeat bool, err error) {
 	row, err := findMute(ctx, c.Tx, c.ChannelID, userID)
 	switch {
 	case ent.IsNotFound(err):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
-	case c.Now < row.ExpiresAt:
-		return apierr.MuteActive(moderatov1.Reason_REASON_MUTE_ACTIVE, row.ExpiresAt, c.Now)
+		return false, err
+	case c.Now >= row.ExpiresAt:
+		return false, expireMute(ctx, c, row)
+	case mayReplace:
+		return true, removeMutes(ctx, c, userID)
 	}
-	return expireMute(ctx, c, row)
+	return false, apierr.MuteActive(moderatov1.Reason_REASON_MUTE_ACTIVE, row.ExpiresAt, c.Now)
 }
 
 func findMute(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Mute, error) {
 	return tx.Mute.Query().Where(mute.ChannelID(channelID), mute.UserID(userID)).Only(ctx)
 }
 
-// applyMute mutes a user until the terms end.
-func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) error {
+// applyMute mutes a user until the terms end. If the mute replaces another, the user's messages
+// are deleted already.
+func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms, replaces bool) error {
 	err := c.Tx.Mute.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
 		SetModeratorID(c.ActorID).SetMutedAt(c.Now).SetExpiresAt(*t.expiresAt).SetReason(t.reason).
 		Exec(ctx)
-	if err != nil {
-		return err
-	}
-	evidence, err := readEvidence(ctx, c, user.ID)
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,15 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 		Reason:               t.reasonProto(),
 		ExpiresAt:            t.expiresAtProto(),
 		Cause:                string(byModerator),
+		Replaces:             replaces,
 	})
+	if replaces {
+		return nil
+	}
+	evidence, err := readEvidence(ctx, c, user.ID)
+	if err != nil {
+		return err
+	}
 	c.KeepEvidence(evidence[user.ID])
 	emitCleared(c, user.ID)
 	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, []uid.ID{user.ID}, chat.Mute, c.Now)
@@ -111,6 +122,7 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("mutedUserId", req.GetMutedUserId())
+	reason := parseReason(f, req.Reason)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -125,8 +137,11 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 		case c.Now >= row.ExpiresAt: // the expirer announces the end
 			return notMuted
 		}
-		emitUnmute(c, row, user.DisplayName, byModerator)
-		return removeMutes(ctx, c, row.UserID)
+		emitUnmute(c, row, user.DisplayName, byModerator, reason)
+		if err := removeMutes(ctx, c, row.UserID); err != nil || !req.GetRestoreMessages() {
+			return err
+		}
+		return restoreHeld(ctx, c, []uid.ID{userID}, chat.Mute)
 	})
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		err = notMuted
@@ -135,7 +150,7 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 }
 
 // emitUnmute announces that an active mute is removed.
-func emitUnmute(c *change.Change, row *ent.Mute, displayName string, why cause) {
+func emitUnmute(c *change.Change, row *ent.Mute, displayName string, why cause, endReason *string) {
 	t := terms{reason: row.Reason, expiresAt: &row.ExpiresAt}
 	c.Emit("channel.unmute", row.UserID, &moderatov1.UnmuteEvent{
 		ChannelId:              c.ChannelID.String(),
@@ -147,6 +162,7 @@ func emitUnmute(c *change.Change, row *ent.Mute, displayName string, why cause) 
 		Reason:                 t.reasonProto(),
 		ExpiresAt:              t.expiresAtProto(),
 		Cause:                  string(why),
+		EndReason:              endReason,
 	})
 }
 

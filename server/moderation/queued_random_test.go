@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -33,6 +34,7 @@ type request func(channel uid.ID) (proto.Message, error)
 func TestQueueIsSameAsOneByOne(t *testing.T) {
 	const rounds, requests = 12, 14
 	eachLine(t, func(t *testing.T, l *line) {
+		frozen(t, l.drive)
 		for round := range storetest.Share(t, rounds) {
 			random := rand.New(rand.NewPCG(7, uint64(round)))
 			channels, users := servertest.AddChannels(t, l.Store, 2), servertest.AddUsers(t, l.Store, 4)
@@ -96,8 +98,13 @@ func (d *drive) randomBan(random *rand.Rand, users []*ent.User) request {
 	var reason *string
 	var seconds *int64
 	if random.IntN(2) == 0 {
-		reason, seconds = new(fmt.Sprint("reason ", random.IntN(9))), new(int64(3600))
+		reason, seconds = new(fmt.Sprint("reason ", random.IntN(9))), new(3600*(1+random.Int64N(2)))
 	}
+	var replaces *bool
+	if random.IntN(4) == 0 {
+		replaces = new(random.IntN(2) == 0)
+	}
+	restores := random.IntN(2) == 0
 	return func(channel uid.ID) (proto.Message, error) {
 		id, name := u.ID.String(), ""
 		switch {
@@ -110,10 +117,10 @@ func (d *drive) randomBan(random *rand.Rand, users []*ent.User) request {
 		}
 		ctx := d.creds[channel].Context()
 		if lifts {
-			return d.Moderation.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: channel.String(), BanUserId: id, BanUsername: name})
+			return d.Moderation.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: channel.String(), BanUserId: id, BanUsername: name, RestoreMessages: &restores})
 		}
 		return d.Moderation.BanUser(ctx, &moderatov1.BanUserRequest{
-			ChannelId: channel.String(), BanUserId: id, BanUsername: name, Reason: reason, DurationSeconds: seconds,
+			ChannelId: channel.String(), BanUserId: id, BanUsername: name, Reason: reason, DurationSeconds: seconds, Replace: replaces,
 		})
 	}
 }
@@ -183,9 +190,13 @@ func (d *drive) stateOf(channel uid.ID) (lines []string) {
 	for _, b := range bans {
 		add("ban of %s by %s: %q, ends %t", b.UserID, b.ModeratorID, b.Reason, b.ExpiresAt != nil)
 	}
+	replaced, absent := read.ReplacedBan.Query().Where(replacedban.ChannelID(channel)).Order(ent.Asc(replacedban.FieldUserID, replacedban.FieldSequence)).All(ctx)
+	for _, b := range replaced {
+		add("replaced ban of %s by %s: %q, ends %t, before event %d", b.UserID, b.ModeratorID, b.Reason, b.ExpiresAt != nil, b.Sequence)
+	}
 	generations, failed := read.MessageGeneration.Query().Where(messagegeneration.ChannelID(channel)).Order(ent.Asc(messagegeneration.FieldUserID)).All(ctx)
 	for _, g := range generations {
-		add("messages of %s: %d, restorable %d", g.UserID, g.Generation, *g.Restorable)
+		add("messages of %s: %d, restorable %t", g.UserID, g.Generation, g.Restorable != nil)
 	}
 	follows, unread := read.Follow.Query().Where(follow.ChannelID(channel)).Order(ent.Asc(follow.FieldUserID)).All(ctx)
 	for _, f := range follows {
@@ -196,7 +207,7 @@ func (d *drive) stateOf(channel uid.ID) (lines []string) {
 		add("activity %d %s of %v: %s", a.Number, a.Type, a.UserID, a.Info)
 	}
 	row, missing := read.Channel.Get(ctx, channel)
-	if err := errors.Join(err, failed, unread, lost, missing); err != nil {
+	if err := errors.Join(err, absent, failed, unread, lost, missing); err != nil {
 		d.t.Fatal(err)
 	}
 	add("%d followers, %d events, %d activities", row.FollowerCount, row.EventSequence, row.ActivityNumber)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
@@ -19,7 +20,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// The status of the results of a revert that are mutes; those of bans are statusUnbanned.
+// The status of the results of a revert that are mutes; those of bans are statusUnbanned and
+// statusRestored.
 const statusUnmuted = "UNMUTED"
 
 // RevertModerator lifts the present bans and mutes that a moderator made since a point in
@@ -59,7 +61,7 @@ type sanction struct {
 	userID      uid.ID
 	at          instant.Instant
 	sequence    int64     // of its event, to order what was made at the same time
-	ban         *ban      // nil if it is a mute
+	ban         *undone   // nil if it is a mute
 	mute        *ent.Mute // nil if it is a ban
 	displayName string
 }
@@ -74,6 +76,7 @@ func (x *sanction) eventType() string {
 // revert is a revert that is about to be applied.
 type revert struct {
 	moderatorID uid.ID
+	since       instant.Instant
 	lifted      []*sanction // in the order in which they were made
 	result      *moderatov1.RevertModeratorResponse
 }
@@ -94,7 +97,7 @@ func planRevert(ctx context.Context, c *change.Change, moderatorID uid.ID, since
 	if err != nil {
 		return nil, err
 	}
-	r := &revert{moderatorID: moderatorID, result: &moderatov1.RevertModeratorResponse{Counts: &moderatov1.RevertCounts{}}}
+	r := &revert{moderatorID: moderatorID, since: since, result: &moderatov1.RevertModeratorResponse{Counts: &moderatov1.RevertCounts{}}}
 	if len(found) > maxUndoResults {
 		found, r.result.HasMore = found[:maxUndoResults], true
 	}
@@ -118,21 +121,42 @@ func (r *revert) plan(ctx context.Context, c *change.Change, some []*sanction) e
 	if err != nil {
 		return err
 	}
+	var bans []*ban
+	for _, x := range some {
+		if x.ban != nil {
+			bans = append(bans, x.ban.ban)
+		}
+	}
+	lifted, err := planUndone(ctx, c, bans, func(row *ent.ReplacedBan) bool { return row.ModeratorID == r.moderatorID && row.BannedAt >= r.since })
+	if err != nil {
+		return err
+	}
 	for _, x := range some {
 		name, exists := names[x.userID]
 		if !exists {
 			continue
 		}
-		row := &moderatov1.BatchResult{UserId: new(x.userID.String()), Username: &name, Status: statusUnbanned}
+		row := &moderatov1.BatchResult{UserId: new(x.userID.String()), Username: &name, Status: statusUnmuted}
 		if x.ban != nil {
-			r.result.Counts.Unbanned++
-		} else {
-			r.result.Counts.Unmuted++
-			row.Status = statusUnmuted
+			x.ban = lifted[x.userID]
+			row.Status = x.ban.status()
 		}
+		r.count(row.GetStatus())
 		r.lifted, r.result.Results = append(r.lifted, x), append(r.result.Results, row)
 	}
 	return nil
+}
+
+func (r *revert) count(status string) {
+	counts := r.result.GetCounts()
+	switch status {
+	case statusUnmuted:
+		counts.Unmuted++
+	case statusRestored:
+		counts.Restored++
+	default:
+		counts.Unbanned++
+	}
 }
 
 func usersOf(some []*sanction) []uid.ID {
@@ -148,18 +172,23 @@ func (r *revert) apply(ctx context.Context, c *change.Change) error {
 	if err := endSweepsOf(ctx, c, r.moderatorID); err != nil {
 		return err
 	}
-	var bans []*ban
-	var banned, muted []uid.ID
+	var lifted []*undone
+	var muted []uid.ID
 	for _, x := range r.lifted {
 		if x.ban != nil {
-			emitUnban(c, c.ActorID, x.ban, c.Now, byRevert)
-			bans, banned = append(bans, x.ban), append(banned, x.userID)
+			x.ban.emit(c, byRevert)
+			lifted = append(lifted, x.ban)
 		} else {
-			emitUnmute(c, x.mute, x.displayName, byRevert)
+			emitUnmute(c, x.mute, x.displayName, byRevert, nil)
 			muted = append(muted, x.userID)
 		}
 	}
-	if err := removeBans(ctx, c, bans); err != nil {
+	free, err := undoBans(ctx, c, lifted)
+	if err != nil {
+		return err
+	}
+	_, err = c.Tx.ReplacedBan.Delete().Where(replacedban.ChannelID(c.ChannelID), replacedban.ModeratorID(r.moderatorID), replacedban.BannedAtGTE(r.since)).Exec(ctx)
+	if err != nil {
 		return err
 	}
 	for some := range slices.Chunk(muted, bansPerStatement) {
@@ -167,7 +196,7 @@ func (r *revert) apply(ctx context.Context, c *change.Change) error {
 			return err
 		}
 	}
-	if err := restore(ctx, c, banned, chat.Ban); err != nil {
+	if err := restore(ctx, c, free, chat.Ban); err != nil {
 		return err
 	}
 	return restore(ctx, c, muted, chat.Mute)
@@ -179,13 +208,13 @@ func findSanctions(ctx context.Context, c *change.Change, moderatorID uid.ID, si
 	var found []*sanction
 	args := []any{moderatorID, c.ChannelID, since}
 	of := c.Store
-	err := store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, u.display_name, `+authz.IsModerator("b.channel_id", "b.user_id")+`
+	err := store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, u.display_name, `+authz.IsModerator("b.channel_id", "b.user_id")+`
 		FROM bans b`+of.ByIndex("ban_moderator_id_channel_id_banned_at_user_id")+of.OrderedJoin()+`users u ON u.id = b.user_id
 		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+` AND u.`+users.Exists+`
 		ORDER BY b.banned_at, b.user_id`+store.Limit(limit), args, func(scan func(...any) error) error {
 		b := &ban{moderatorID: moderatorID}
-		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.displayName, &b.isModerator)
-		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: b, displayName: b.displayName})
+		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.displayName, &b.isModerator)
+		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: &undone{ban: b}, displayName: b.displayName})
 		return err
 	})
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	entsweep "github.com/moderato-live/moderato/ent/sweep"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/fair"
@@ -52,7 +54,7 @@ func parseCommit(req *moderatov1.CommitSweepRequest) (*commitRequest, error) {
 	r := &commitRequest{
 		channelID: f.UUID("channelId", req.GetChannelId()),
 		id:        digest.Of(f.Text("sweepToken", req.GetSweepToken())),
-		wish:      parseTerms(f, req.Reason, req.DurationSeconds),
+		wish:      parseTerms(f, req.Reason, req.DurationSeconds, nil),
 		afterglow: seconds(f, "afterglowSeconds", req.AfterglowSeconds),
 		batchID:   uid.New(),
 	}
@@ -121,7 +123,9 @@ func (s *Service) waitForSweep(ctx context.Context, r *commitRequest) {
 func commitResponse(row *ent.Sweep) *moderatov1.CommitSweepResponse {
 	r := &moderatov1.CommitSweepResponse{
 		BatchId: row.BatchID.String(), Status: statusComplete,
-		Counts: &moderatov1.SweepCounts{Banned: int32(row.BannedCount), AlreadyBanned: int32(row.AlreadyBannedCount), UserNotFound: int32(row.NotFoundCount)},
+		Counts: &moderatov1.SweepCounts{
+			Banned: int32(row.BannedCount), AlreadyBanned: int32(row.AlreadyBannedCount), UserNotFound: int32(row.NotFoundCount), Extended: int32(row.ExtendedCount),
+		},
 	}
 	switch {
 	case row.DueAt != nil:
@@ -148,9 +152,13 @@ func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error 
 	case r.afterglow > 0 && row.Phrase == "" && row.Pattern == "":
 		return apierr.Invalid(apierr.Violation{Field: "afterglowSeconds", Description: "needs a sweep with a phrase or pattern"})
 	}
+	hasGrant, err := authz.HasGrant(ctx, c.Tx, c.ClientID, c.ActorID, authn.ChannelModerate)
+	if err != nil {
+		return err
+	}
 	of := r.wish.from(c.Now)
 	of.batchID = &r.batchID
-	update := c.Tx.Sweep.UpdateOneID(r.id).SetBatchID(*of.batchID).SetModeratorID(c.ActorID).SetClientID(c.ClientID).
+	update := c.Tx.Sweep.UpdateOneID(r.id).SetBatchID(*of.batchID).SetModeratorID(c.ActorID).SetClientID(c.ClientID).SetNeedsGrant(hasGrant).
 		SetReason(of.reason).SetNillableBansExpireAt(of.expiresAt).SetDueAt(c.Now.Add(continueAfter)).ClearRemoveAt()
 	if r.afterglow > 0 {
 		update.SetAfterglowUntil(c.Now.Add(r.afterglow))

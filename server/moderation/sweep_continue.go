@@ -8,9 +8,12 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/banbatch"
+	entpardon "github.com/moderato-live/moderato/ent/pardon"
 	entsweep "github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
@@ -31,6 +34,9 @@ func continueSweep(ctx context.Context, c *change.Change, id digest.SHA256) (mor
 	if err != nil {
 		return false, err
 	}
+	if mayGoOn, err := endIfUnauthorized(ctx, c, row); err != nil || !mayGoOn {
+		return false, err
+	}
 	next, err := c.Tx.SweepChunk.Query().Where(sweepchunk.SweepID(id)).Order(ent.Asc(sweepchunk.FieldNumber)).Limit(2).All(ctx)
 	if err != nil {
 		return false, err
@@ -42,7 +48,7 @@ func continueSweep(ctx context.Context, c *change.Change, id digest.SHA256) (mor
 			return false, err
 		}
 		update.AddBannedCount(int(counts.GetBanned())).AddAlreadyBannedCount(int(counts.GetAlreadyBanned())).
-			AddNotFoundCount(int(counts.GetUserNotFound()))
+			AddExtendedCount(int(counts.GetExtended())).AddNotFoundCount(int(counts.GetUserNotFound()))
 		if err := c.Tx.SweepChunk.DeleteOneID(next[0].ID).Exec(ctx); err != nil {
 			return false, err
 		}
@@ -53,6 +59,19 @@ func continueSweep(ctx context.Context, c *change.Change, id digest.SHA256) (mor
 		update.ClearDueAt().SetRemoveAt(c.Now.Add(resultKept))
 	}
 	return more, update.Exec(ctx)
+}
+
+// endIfUnauthorized reports whether the author of a sweep may still ban users in the channel.
+// If not, it ends the sweep.
+func endIfUnauthorized(ctx context.Context, c *change.Change, row *ent.Sweep) (mayGoOn bool, err error) {
+	mayGoOn, err = authz.StillModerates(ctx, c.Store, c.Tx, c.ChannelID, *row.ModeratorID)
+	if err == nil && mayGoOn && row.NeedsGrant {
+		mayGoOn, err = authz.HasGrant(ctx, c.Tx, row.ClientID, *row.ModeratorID, authn.ChannelModerate)
+	}
+	if err != nil || mayGoOn {
+		return mayGoOn, err
+	}
+	return false, endSweepRow(ctx, c, row)
 }
 
 // joinBatch bans users as part of the batch of a sweep, unless they are banned already.
@@ -71,13 +90,14 @@ func joinBatch(ctx context.Context, c *change.Change, row *ent.Sweep, ids []uid.
 		return nil, err
 	}
 	counts := b.banAll(keys, terms{reason: row.Reason, expiresAt: expiresAt, batchID: row.BatchID}, false).GetCounts()
-	if counts.GetBanned() == 0 {
+	made := madeBans(counts)
+	if made == 0 {
 		return counts, nil
 	}
 	if err := b.write(ctx); err != nil {
 		return nil, err
 	}
-	return counts, c.Tx.BanBatch.UpdateOneID(*row.BatchID).AddBannedCount(int(counts.GetBanned())).SetLastSequence(c.LastSequence()).Exec(ctx)
+	return counts, c.Tx.BanBatch.UpdateOneID(*row.BatchID).AddBannedCount(made).SetLastSequence(c.LastSequence()).Exec(ctx)
 }
 
 // expiryOfJoined returns when bans end that join the batch of a sweep now: they last as long
@@ -225,6 +245,9 @@ func (w *SweepCompleter) RemoveOld(ctx context.Context) (more bool, err error) {
 	err = w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		// A sweep whose time has come can no longer be committed.
 		if _, err := tx.SweepChunk.Delete().Where(sweepchunk.SweepIDIn(ids...)).Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.Pardon.Delete().Where(entpardon.SweepIDIn(ids...)).Exec(ctx); err != nil {
 			return err
 		}
 		if _, err := tx.Sweep.Delete().Where(entsweep.IDIn(ids...)).Exec(ctx); err != nil {

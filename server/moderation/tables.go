@@ -26,11 +26,11 @@ var Tables = []domain.Table{
 		Impersonal: []string{"batch_id"},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "moderator_id", Table: "users"}},
 		Checks: []domain.Check{{
-			Name: "every ban has its events",
+			Name: "every ban that was not imported has its events",
 			QueryOn: func(d *store.Dialect) string {
 				return `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is a ban without the event ', t.type)
 					FROM bans b JOIN (SELECT 'channel.ban' AS type UNION ALL SELECT 'channel.chat.clear_user_messages') t ON 1 = 1
-					WHERE b.banned_at > ? AND NOT EXISTS (
+					WHERE b.banned_at > ? AND NOT b.imported AND NOT (b.replaces AND t.type <> 'channel.ban') AND NOT EXISTS (
 						SELECT 1 FROM events e` + d.ByIndex("event_target_id_channel_id_sequence") + `
 						WHERE e.channel_id = b.channel_id AND e.target_id = b.user_id AND e.type = t.type AND e.occurred_at = b.banned_at)`
 			},
@@ -50,13 +50,31 @@ var Tables = []domain.Table{
 		},
 	},
 	{
+		Name: "replaced_bans", Channel: "channel_id",
+		Users: []domain.UserColumn{
+			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
+		},
+		Impersonal: []string{"batch_id"},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "moderator_id", Table: "users"}},
+		Checks: []domain.Check{{
+			Name: "replaced bans are of users whose ban replaces others",
+			Query: `SELECT ` + domain.Pair("r.channel_id", "r.user_id") + `, 'has a replaced ban, but no ban that replaces others' FROM replaced_bans r
+				WHERE NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = r.channel_id AND b.user_id = r.user_id AND b.replaces)
+					AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = r.channel_id OR e.id = r.user_id)`,
+		}},
+	},
+	{
+		Name: "pardons", Channel: "channel_id", Impersonal: []string{"sweep_id"},
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+	},
+	{
 		Name: "ban_batches", Channel: "channel_id", Impersonal: []string{"reason"},
 		Users:      []domain.UserColumn{{Name: "moderator_id", Erase: domain.ReplaceID}},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "moderator_id", Table: "users"}},
 		Checks: []domain.Check{{
 			Name: "bans name a batch of their channel",
 			Query: `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is of the batch ', ` + domain.Hex("b.batch_id") + `, ', which is not there')
-				FROM bans b WHERE b.batch_id IS NOT NULL
+				FROM (SELECT channel_id, user_id, batch_id FROM bans UNION ALL SELECT channel_id, user_id, batch_id FROM replaced_bans) b WHERE b.batch_id IS NOT NULL
 					AND NOT EXISTS (SELECT 1 FROM ban_batches x WHERE x.id = b.batch_id AND x.channel_id = b.channel_id)
 					AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = b.channel_id)`,
 		}},

@@ -53,23 +53,42 @@ func (t terms) batchIDProto() *string {
 // hasLapsed reports whether what has the terms is over.
 func (t terms) hasLapsed(now instant.Instant) bool { return t.expiresAt != nil && now >= *t.expiresAt }
 
+// answer returns the terms as a response has them.
+func (t terms) answer() *moderatov1.SanctionTerms {
+	return &moderatov1.SanctionTerms{Reason: t.reasonProto(), ExpiresAt: t.expiresAtProto()}
+}
+
+// outlasts reports whether t ends later than the terms of another ban.
+func (t terms) outlasts(other terms) bool {
+	return other.expiresAt != nil && (t.expiresAt == nil || *t.expiresAt > *other.expiresAt)
+}
+
 // wishedTerms are the terms that a request asks for.
 type wishedTerms struct {
 	reason   string
 	duration time.Duration // 0 if none is given
-	isGiven  bool          // whether the request has a reason or a duration
+	replaces bool          // whether the request replaces what is in force
+	isGiven  bool          // whether the request has one of these fields
 }
 
-// parseTerms reads the fields reason and durationSeconds of a request.
-func parseTerms(f *validate.Fields, reason *string, seconds *int64) wishedTerms {
-	w := wishedTerms{isGiven: reason != nil || seconds != nil}
-	if reason != nil {
-		w.reason = f.GivenText("reason", *reason)
+// parseTerms reads the fields reason, durationSeconds and replace of a request.
+func parseTerms(f *validate.Fields, reason *string, seconds *int64, replace *bool) wishedTerms {
+	w := wishedTerms{isGiven: reason != nil || seconds != nil || replace != nil, replaces: replace != nil && *replace}
+	if text := parseReason(f, reason); text != nil {
+		w.reason = *text
 	}
 	if seconds != nil {
 		w.duration = time.Duration(f.Number("durationSeconds", *seconds)) * time.Second
 	}
 	return w
+}
+
+// parseReason reads the field reason of a request; nil if it is not given.
+func parseReason(f *validate.Fields, reason *string) *string {
+	if reason == nil {
+		return nil
+	}
+	return new(f.GivenText("reason", *reason))
 }
 
 // from returns the terms of what begins now.
@@ -79,13 +98,4 @@ func (w wishedTerms) from(now instant.Instant) terms {
 		t.expiresAt = new(now.Add(w.duration))
 	}
 	return t
-}
-
-// answer returns the terms for the response to a request with w: nil if the request has
-// none.
-func (w wishedTerms) answer(t terms) *moderatov1.SanctionTerms {
-	if !w.isGiven {
-		return nil
-	}
-	return &moderatov1.SanctionTerms{Reason: t.reasonProto(), ExpiresAt: t.expiresAtProto()}
 }

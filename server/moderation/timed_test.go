@@ -168,7 +168,7 @@ func TestLapseOfBanIsAnnouncedOnce(t *testing.T) {
 		want := []map[string]any{{
 			"channelId": servertest.Owner.String(), "moderatorId": servertest.Moderator.String(), "clientId": "",
 			"unbannedUserId": servertest.Raider.String(), "unbannedUserDisplayName": `Loot "Goblin" 77`,
-			"unbannedAt": start.Add(time.Second).String(), "reason": "spam", "expiresAt": start.Add(time.Second).String(), "batchId": nil, "cause": "expired",
+			"unbannedAt": start.Add(time.Second).String(), "reason": "spam", "expiresAt": start.Add(time.Second).String(), "batchId": nil, "cause": "expired", "endReason": nil,
 		}}
 		if diff := cmp.Diff(want, d.ends()); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
@@ -232,7 +232,8 @@ func TestTermsInResponses(t *testing.T) {
 			{"ban", users[1].String(), `,"reason":" a \u0301 "`, map[string]any{"reason": "a \u0301", "expiresAt": nil}},
 			{"ban", users[2].String(), `,"durationSeconds":1209600`, map[string]any{"reason": nil, "expiresAt": at(14 * 24 * time.Hour)}},
 			{"ban", users[2].String(), `,"durationSeconds":1,"reason":"again"`, map[string]any{"reason": nil, "expiresAt": at(14 * 24 * time.Hour)}},
-			{"ban", users[2].String(), ``, map[string]any{}},
+			{"ban", users[2].String(), `,"durationSeconds":60`, map[string]any{"reason": nil, "expiresAt": at(14 * 24 * time.Hour)}},
+			{"ban", users[0].String(), ``, map[string]any{"reason": nil, "expiresAt": nil}},
 			{"ban", users[0].String(), `,"durationSeconds":1`, map[string]any{"reason": nil, "expiresAt": nil}},
 			{"mute", users[3].String(), ``, map[string]any{"muteExpiresAt": at(10 * time.Minute)}},
 			{"mute", users[4].String(), `,"durationSeconds":1`, map[string]any{"muteExpiresAt": at(time.Second), "reason": nil, "expiresAt": at(time.Second)}},

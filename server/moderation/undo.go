@@ -2,10 +2,12 @@ package moderation
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/replacedban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
@@ -21,6 +23,7 @@ import (
 // The statuses of the results of an undo.
 const (
 	statusUnbanned  = "UNBANNED"
+	statusRestored  = "RESTORED"
 	statusChanged   = "CHANGED"
 	statusNotBanned = "NOT_BANNED"
 )
@@ -53,17 +56,20 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 		if err := endSweep(ctx, c, batchID); err != nil {
 			return err
 		}
-		if err := liftBans(ctx, c, u.lifted, byBatch); err != nil {
+		for _, x := range u.lifted {
+			x.emit(c, byBatch)
+		}
+		free, err := undoBans(ctx, c, u.lifted)
+		if err != nil {
+			return err
+		}
+		if _, err := c.Tx.ReplacedBan.Delete().Where(replacedban.ChannelID(channelID), replacedban.BatchID(batchID)).Exec(ctx); err != nil {
 			return err
 		}
 		if !req.GetRestoreMessages() {
 			return nil
 		}
-		ids := make([]uid.ID, len(u.lifted))
-		for i, b := range u.lifted {
-			ids[i] = b.userID
-		}
-		return restore(ctx, c, ids, chat.Ban)
+		return restore(ctx, c, free, chat.Ban)
 	})
 	return result, err
 }
@@ -78,9 +84,21 @@ func restore(ctx context.Context, c *change.Change, ids []uid.ID, by chat.Sancti
 	return nil
 }
 
+// restoreHeld is restore for users who may be deleted meanwhile.
+func restoreHeld(ctx context.Context, c *change.Change, ids []uid.ID, by chat.Sanction) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	names, err := holdNames(ctx, c, ids)
+	if err != nil {
+		return err
+	}
+	return restore(ctx, c, slices.Collect(maps.Keys(names)), by)
+}
+
 // undo is an undo of a batch that is about to be applied.
 type undo struct {
-	lifted []*ban // in the order of the batch
+	lifted []*undone // in the order of the batch
 	result *moderatov1.UndoBanBatchResponse
 }
 
@@ -119,15 +137,23 @@ func (u *undo) plan(ctx context.Context, c *change.Change, batchID uid.ID, ids [
 		return err
 	}
 	bans := make(map[uid.ID]*ban, len(inForce))
+	var own []*ban
 	for _, b := range inForce {
 		bans[b.userID] = b
+		if b.batchID != nil && *b.batchID == batchID {
+			own = append(own, b)
+		}
+	}
+	lifted, err := planUndone(ctx, c, own, func(row *ent.ReplacedBan) bool { return row.BatchID != nil && *row.BatchID == batchID })
+	if err != nil {
+		return err
 	}
 	for _, id := range ids {
 		name, exists := names[id]
 		if !exists {
 			continue
 		}
-		row := &moderatov1.BatchResult{UserId: new(id.String()), Username: &name, Status: u.add(bans[id], batchID)}
+		row := &moderatov1.BatchResult{UserId: new(id.String()), Username: &name, Status: u.add(bans[id], lifted[id])}
 		if len(u.result.GetResults()) < maxUndoResults {
 			u.result.Results = append(u.result.Results, row)
 		}
@@ -135,21 +161,25 @@ func (u *undo) plan(ctx context.Context, c *change.Change, batchID uid.ID, ids [
 	return nil
 }
 
-// add adds the ban of a user, nil if there is none, to those that are lifted if it is of
-// the batch. It returns the status of the user, and counts it.
-func (u *undo) add(b *ban, batchID uid.ID) string {
+// add adds the ban of a user, nil if there is none, to those that are lifted if it is of the
+// batch. It returns the status of the user, and counts it.
+func (u *undo) add(b *ban, lifted *undone) string {
 	counts := u.result.GetCounts()
 	switch {
 	case b == nil:
 		counts.NotBanned++
 		return statusNotBanned
-	case b.batchID == nil || *b.batchID != batchID:
+	case lifted == nil:
 		counts.Changed++
 		return statusChanged
 	}
-	u.lifted = append(u.lifted, b)
-	counts.Unbanned++
-	return statusUnbanned
+	u.lifted = append(u.lifted, lifted)
+	if lifted.back != nil {
+		counts.Restored++
+	} else {
+		counts.Unbanned++
+	}
+	return lifted.status()
 }
 
 // bannedBy returns the users whom a batch banned, in its order: those of its events, and

@@ -68,6 +68,7 @@ func changeOf(e *outbox.Event) *platformv1.StandingChange {
 	}
 	switch does.kind {
 	case ban:
+		c.BannedAt = int64(instant.OfProto(e.Message.GetBan().GetBannedAt()))
 		if at := e.Message.GetBan().GetExpiresAt(); at != nil {
 			c.ExpiresAt = int64(instant.OfProto(at))
 		}

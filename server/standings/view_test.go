@@ -87,7 +87,7 @@ func (v *view) apply(c *platformv1.StandingChange) {
 	copy(p.userID[:], c.GetUserId())
 	switch c.GetKind() {
 	case platformv1.StandingChangeKind_STANDING_CHANGE_KIND_BAN:
-		v.bans[p] = until{c.GetOccurredAt(), c.GetExpiresAt()}
+		v.bans[p] = until{c.GetBannedAt(), c.GetExpiresAt()}
 	case platformv1.StandingChangeKind_STANDING_CHANGE_KIND_UNBAN:
 		delete(v.bans, p)
 	case platformv1.StandingChangeKind_STANDING_CHANGE_KIND_MUTE:

@@ -208,7 +208,7 @@ class BanBatch:
     """When the bans that were made at created_at expire or expired: UTC, milliseconds. A sweep also makes bans later, which last as long. It is null if bans last until they are removed."""
 
     banned_count: int
-    """How many users the batch banned."""
+    """How many users the batch banned, including those whose bans it extended."""
 
     still_banned_count: int
     """How many of its bans are in force."""
@@ -222,7 +222,7 @@ class BanEvent:
     """The channel: a UUID in lower case."""
 
     moderator_id: str
-    """The user who applied the ban: a UUID in lower case."""
+    """The user who applied the ban, or who undid the ban that had replaced it: a UUID in lower case."""
 
     client_id: str
     """The id of the client through which the change was made."""
@@ -246,7 +246,10 @@ class BanEvent:
     """The batch that banned the user: a UUID in lower case; null if it was none."""
 
     cause: str
-    """What caused the event: `moderator` for a single ban, `batch` for a ban of a batch."""
+    """What caused the event: `moderator` for a single ban, `batch` for a ban of a batch. If the ban is in force again because the one that had replaced it was undone: `batch` or `revert`."""
+
+    replaces: bool
+    """Whether the user was banned already, and this ban is in force instead of the earlier one. Such a ban deletes no messages."""
 
 
 @dataclass(frozen=True)
@@ -273,6 +276,9 @@ class BanUserResponse:
 
     expires_at: Optional[datetime] = None
     """When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant."""
+
+    changed: Optional[bool] = None
+    """Whether the call banned the user or replaced the ban in force."""
 
 
 @dataclass(frozen=True)
@@ -348,19 +354,25 @@ class BatchCounts:
     duplicate: int
     """Users with the status `DUPLICATE`."""
 
+    extended: int
+    """Users with the status `EXTENDED`."""
+
+    invalid: int
+    """Users with the status `INVALID`."""
+
 
 @dataclass(frozen=True)
 class BatchResult:
     """BatchResult is what happened to one user of a batch."""
 
     user_id: Optional[str]
-    """The user's id: a UUID in lower case. Null if the request names the user by a username that no user has."""
+    """The user's id: a UUID in lower case. Null if the request names the user by a username that no user has, or if the status is `INVALID`."""
 
     username: Optional[str]
-    """The user's username. Null if the request names the user by an id that no user has."""
+    """The user's username. Null if the request names the user by an id that no user has, or if the status is `INVALID`."""
 
     status: str
-    """For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `UNMUTED`."""
+    """For `banUsers`: `BANNED`; `EXTENDED` if the ban replaced one that would have ended earlier; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well; `INVALID` if the request has no valid `userId` or `username` there. For `undoBanBatch`: `UNBANNED`; `RESTORED` if the ban that this one replaced is in force again; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `RESTORED`; `UNMUTED`."""
 
 
 @dataclass(frozen=True)
@@ -598,7 +610,7 @@ class CommitSweepResponse:
     """The batch's id: a UUID in lower case."""
 
     status: str
-    """`COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if an undo or a revert ended the sweep before it was complete."""
+    """`COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if the sweep ended before it was complete: by an undo, by a revert, or because its author lost the right to ban."""
 
     counts: SweepCounts
     """How many users have which result so far."""
@@ -1236,6 +1248,9 @@ class LogEntry:
     evidence: Optional[list[EvidenceMessage]] = None
     """The user's latest messages before it, newest first: at most 10, of those that were visible and that it deleted. They are kept as long as the entry, and removed when the user is deleted. Empty if there were none, and for bans and mutes that an earlier version of Moderato applied."""
 
+    end_reason: Optional[str] = None
+    """Why it was removed; null if no reason was given."""
+
 
 @dataclass(frozen=True)
 class LogUser:
@@ -1321,6 +1336,9 @@ class MuteEvent:
 
     cause: str
     """What caused the event: `moderator`."""
+
+    replaces: bool
+    """Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages."""
 
 
 @dataclass(frozen=True)
@@ -1503,6 +1521,9 @@ class RevertCounts:
 
     unmuted: int
     """Users with the status `UNMUTED`."""
+
+    restored: int
+    """Users with the status `RESTORED`."""
 
 
 @dataclass(frozen=True)
@@ -1727,6 +1748,9 @@ class SweepCounts:
     user_not_found: int
     """Users who were deleted since the preview."""
 
+    extended: int
+    """Users who had been banned since the preview, with bans that would have ended earlier. The sweep replaced these bans."""
+
 
 @dataclass(frozen=True)
 class SweepExemptions:
@@ -1846,6 +1870,9 @@ class UnbanEvent:
     cause: str
     """What caused the event: `moderator` for a single removal, `expired`, `batch` if the batch was undone, `revert` if all that a moderator did was reverted."""
 
+    end_reason: Optional[str]
+    """Why the ban was removed; null if no reason was given."""
+
 
 @dataclass(frozen=True)
 class UndoBanBatchResponse:
@@ -1870,6 +1897,9 @@ class UndoCounts:
 
     not_banned: int
     """Users with the status `NOT_BANNED`."""
+
+    restored: int
+    """Users with the status `RESTORED`."""
 
 
 @dataclass(frozen=True)
@@ -1902,6 +1932,9 @@ class UnmuteEvent:
 
     cause: str
     """What caused the event: `moderator`, or `revert` if all that a moderator did was reverted."""
+
+    end_reason: Optional[str]
+    """Why the mute was ended; null if no reason was given."""
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,9 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Bans a user from a channel until the ban is removed or, if the ban has a duration, expires, and deletes all the user's messages in the channel, however many there are. If the user is already banned, the call returns the existing ban unchanged and emits nothing. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
+   * Bans a user from a channel until the ban is removed or, if the ban has a duration, expires, and deletes all the user's messages in the channel, however many there are. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
+   *
+   * If the user is banned already, the new ban replaces the ban in force if `replace` is true or if it lasts longer. It emits `channel.ban` alone, with `replaces`. Otherwise the call changes nothing, emits nothing, and returns the ban in force.
    *
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
@@ -225,7 +227,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Removes the ban of a user from a channel. Messages that the ban deleted stay deleted. Emits `channel.unban`.
+   * Removes the ban of a user from a channel. Messages that the ban deleted stay deleted unless `restoreMessages` is set. The user is exempt from the afterglows that run in the channel. Emits `channel.unban`.
    *
    * Tokens, scope and relation: as `banUser`. Errors: NOT_BANNED (404) if the user is not banned from the channel or does not exist.
    */
@@ -234,16 +236,16 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Prevents a user from posting in a channel for `durationSeconds`, ten minutes by default, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires.
+   * Prevents a user from posting in a channel for `durationSeconds`, ten minutes by default, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires. With `replace`, it replaces an active mute of the user, and emits `channel.mute` alone, with `replaces`.
    *
-   * Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
+   * Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active and `replace` is not set; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
   muteUser(body: MuteUserRequest, options?: RequestOptions): Promise<MuteUserResponse> {
     return this.send('POST', '/v1/moderation/mute', body, options)
   }
 
   /**
-   * Ends the mute of a user in a channel. Messages that the mute deleted stay deleted. Emits `channel.unmute`.
+   * Ends the mute of a user in a channel. Messages that the mute deleted stay deleted unless `restoreMessages` is set. Emits `channel.unmute`.
    *
    * Tokens, scope and relation: as `banUser`. Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not exist.
    */
@@ -252,7 +254,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Bans up to 1,000 users in one transaction: a ban by anyone else comes before all of them or after all of them. Each user who can be banned is; the results say what happened to each, in the order of the request. For each user whom it bans, it emits the events of `banUser`, in the same order. A dry run changes nothing and returns what would happen.
+   * Bans up to 1,000 users in one transaction: a ban by anyone else comes before all of them or after all of them. Each user who can be banned is; the results say what happened to each, in the order of the request. A ban that lasts longer than the ban in force replaces it. For each user whom it bans, it emits the events of `banUser`, in the same order. A dry run changes nothing and returns what would happen.
    *
    * Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or neither of `userId` and `username` of a user are given.
    */
@@ -270,7 +272,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Lifts, in one transaction, the bans of a batch that are still the present ones. If `restoreMessages` is set, the messages that these bans deleted are visible again, unless something else deleted them since. Messages can be restored for 24 hours. Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call finds no bans to lift, and changes nothing.
+   * Lifts, in one transaction, the bans of a batch that are still the present ones. If such a ban replaced another one that would still run, that one is in force again. If `restoreMessages` is set, the messages that these bans deleted are visible again, unless something else deleted them since. Messages can be restored for 24 hours. Emits `channel.unban` for each user who is free, and `channel.ban` with `replaces` for each ban that is in force again, in the order of the batch. A repeated call finds no bans to lift, and changes nothing.
    *
    * Tokens, scope and relation: as `banUser`. Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
    */
@@ -288,7 +290,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. The call waits for the end, and returns `IN_PROGRESS` if that takes long: `listBanBatches` then shows how many users are banned. A call that is repeated with its idempotency key waits for the end again, and returns the same batch. `undoBanBatch` undoes the sweep, or ends it if it is in progress: then the call returns `ENDED`.
+   * Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. Each transaction checks that the caller may still moderate the channel, and that the user has not revoked the grant to the client; otherwise the sweep ends, and so does its afterglow. The call waits for the end, and returns `IN_PROGRESS` if that takes long: `listBanBatches` then shows how many users are banned. A call that is repeated with its idempotency key waits for the end again, and returns the same batch. `undoBanBatch` undoes the sweep, or ends it if it is in progress. The call returns `ENDED` for a sweep that ended before it was complete.
    *
    * Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or was used, or later previews have displaced its preview.
    */
@@ -297,7 +299,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Lifts, in one transaction, the bans and mutes that a moderator made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first.
+   * Lifts, in one transaction, the bans and mutes that a moderator made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first.
    *
    * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist.
    */
@@ -677,7 +679,7 @@ export class Chat extends Resource {
   /**
    * Posts a message in a channel. A post and a ban or mute of its sender take effect one after the other, even if they run at the same time: either the post is refused, or the ban or mute deletes the message. The same holds for `clearChat`.
    *
-   * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`. Errors: USER_BANNED if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
+   * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
    */
   postMessage(body: PostMessageRequest, options?: RequestOptions): Promise<PostMessageResponse> {
     return this.send('POST', '/v1/chats/messages', body, options)

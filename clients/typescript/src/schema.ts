@@ -846,7 +846,7 @@ export interface components {
             expiresAt: string | null;
             /**
              * Format: int32
-             * @description How many users the batch banned.
+             * @description How many users the batch banned, including those whose bans it extended.
              */
             bannedCount: number;
             /**
@@ -864,7 +864,7 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description The user who applied the ban: a UUID in lower case.
+             * @description The user who applied the ban, or who undid the ban that had replaced it: a UUID in lower case.
              */
             moderatorId: string;
             /** @description The id of the client through which the change was made. */
@@ -893,8 +893,10 @@ export interface components {
              * @description The batch that banned the user: a UUID in lower case; null if it was none.
              */
             batchId: string | null;
-            /** @description What caused the event: `moderator` for a single ban, `batch` for a ban of a batch. */
+            /** @description What caused the event: `moderator` for a single ban, `batch` for a ban of a batch. If the ban is in force again because the one that had replaced it was undone: `batch` or `revert`. */
             cause: string;
+            /** @description Whether the user was banned already, and this ban is in force instead of the earlier one. Such a ban deletes no messages. */
+            replaces: boolean;
         };
         /** @description BanUserRequest names the channel and, by id or by username, the user. */
         BanUserRequest: {
@@ -917,6 +919,8 @@ export interface components {
              * @description How long the ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, the ban lasts until it is removed.
              */
             durationSeconds?: number | null;
+            /** @description Whether the new ban replaces the ban in force although it does not last longer. */
+            replace?: boolean | null;
         };
         /** @description BanUserResponse is the ban in force. */
         BanUserResponse: {
@@ -949,6 +953,8 @@ export interface components {
              * @description When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant.
              */
             expiresAt?: string | null;
+            /** @description Whether the call banned the user or replaced the ban in force. */
+            changed?: boolean;
         };
         /** @description BanUsersRequest names the channel, the users and the terms of their bans. */
         BanUsersRequest: {
@@ -1046,17 +1052,27 @@ export interface components {
              * @description Users with the status `DUPLICATE`.
              */
             duplicate: number;
+            /**
+             * Format: int32
+             * @description Users with the status `EXTENDED`.
+             */
+            extended: number;
+            /**
+             * Format: int32
+             * @description Users with the status `INVALID`.
+             */
+            invalid: number;
         };
         /** @description BatchResult is what happened to one user of a batch. */
         BatchResult: {
             /**
              * Format: uuid
-             * @description The user's id: a UUID in lower case. Null if the request names the user by a username that no user has.
+             * @description The user's id: a UUID in lower case. Null if the request names the user by a username that no user has, or if the status is `INVALID`.
              */
             userId: string | null;
-            /** @description The user's username. Null if the request names the user by an id that no user has. */
+            /** @description The user's username. Null if the request names the user by an id that no user has, or if the status is `INVALID`. */
             username: string | null;
-            /** @description For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `UNMUTED`. */
+            /** @description For `banUsers`: `BANNED`; `EXTENDED` if the ban replaced one that would have ended earlier; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well; `INVALID` if the request has no valid `userId` or `username` there. For `undoBanBatch`: `UNBANNED`; `RESTORED` if the ban that this one replaced is in force again; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `RESTORED`; `UNMUTED`. */
             status: string;
         };
         /** @description BatchTarget names a user of a batch. Exactly one of `userId` and `username` is required. */
@@ -1316,7 +1332,7 @@ export interface components {
              * @description The batch's id: a UUID in lower case.
              */
             batchId: string;
-            /** @description `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if an undo or a revert ended the sweep before it was complete. */
+            /** @description `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if the sweep ended before it was complete: by an undo, by a revert, or because its author lost the right to ban. */
             status: string;
             /** @description How many users have which result so far. */
             counts: components["schemas"]["SweepCounts"];
@@ -1976,6 +1992,8 @@ export interface components {
             batchId?: string | null;
             /** @description The user's latest messages before it, newest first: at most 10, of those that were visible and that it deleted. They are kept as long as the entry, and removed when the user is deleted. Empty if there were none, and for bans and mutes that an earlier version of Moderato applied. */
             evidence?: components["schemas"]["EvidenceMessage"][];
+            /** @description Why it was removed; null if no reason was given. */
+            endReason?: string | null;
         };
         /** @description LogUser is a user in the log, with the user's current names. */
         LogUser: {
@@ -2068,6 +2086,8 @@ export interface components {
             batchId: string | null;
             /** @description What caused the event: `moderator`. */
             cause: string;
+            /** @description Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages. */
+            replaces: boolean;
         };
         /** @description MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor: `moderatorId` is the moderator who had applied the mute. */
         MuteExpireEvent: {
@@ -2111,6 +2131,8 @@ export interface components {
             durationSeconds?: number | null;
             /** @description Why the user is muted: 1 to 500 characters, without control characters. */
             reason?: string | null;
+            /** @description Whether the mute replaces an active mute of the user. */
+            replace?: boolean | null;
         };
         /** @description MuteUserResponse is the mute that was applied. */
         MuteUserResponse: {
@@ -2351,6 +2373,10 @@ export interface components {
             banUserId?: string | null;
             /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored. */
             banUsername?: string | null;
+            /** @description Why the ban is removed: 1 to 500 characters, without control characters. The event and the log have it as `endReason`. */
+            reason?: string | null;
+            /** @description Whether to restore the messages that the ban deleted and that nothing else deleted. It can be done for 24 hours. */
+            restoreMessages?: boolean | null;
         };
         /** @description RemoveModeratorRequest names the channel and the moderator. */
         RemoveModeratorRequest: {
@@ -2377,6 +2403,10 @@ export interface components {
              * @description Required. The user: a UUID in upper or lower case.
              */
             mutedUserId: string;
+            /** @description Why the mute is removed: 1 to 500 characters, without control characters. The event and the log have it as `endReason`. */
+            reason?: string | null;
+            /** @description Whether to restore the messages that the mute deleted and that nothing else deleted. It can be done for 24 hours. */
+            restoreMessages?: boolean | null;
         };
         /** @description RemoveOgRequest names the channel and the OG. */
         RemoveOgRequest: {
@@ -2416,6 +2446,11 @@ export interface components {
              * @description Users with the status `UNMUTED`.
              */
             unmuted: number;
+            /**
+             * Format: int32
+             * @description Users with the status `RESTORED`.
+             */
+            restored: number;
         };
         /** @description RevertModeratorRequest names the channel, the moderator and the time. */
         RevertModeratorRequest: {
@@ -2699,6 +2734,11 @@ export interface components {
              * @description Users who were deleted since the preview.
              */
             userNotFound: number;
+            /**
+             * Format: int32
+             * @description Users who had been banned since the preview, with bans that would have ended earlier. The sweep replaced these bans.
+             */
+            extended: number;
         };
         /** @description SweepExemptions says how many users a sweep exempts. A user with several causes counts for the first of them. */
         SweepExemptions: {
@@ -2831,6 +2871,8 @@ export interface components {
             batchId: string | null;
             /** @description What caused the event: `moderator` for a single removal, `expired`, `batch` if the batch was undone, `revert` if all that a moderator did was reverted. */
             cause: string;
+            /** @description Why the ban was removed; null if no reason was given. */
+            endReason: string | null;
         };
         /** @description UndoBanBatchRequest names the channel and the batch. */
         UndoBanBatchRequest: {
@@ -2871,6 +2913,11 @@ export interface components {
              * @description Users with the status `NOT_BANNED`.
              */
             notBanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `RESTORED`.
+             */
+            restored: number;
         };
         /** @description UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it expired. */
         UnmuteEvent: {
@@ -2907,6 +2954,8 @@ export interface components {
             expiresAt: string;
             /** @description What caused the event: `moderator`, or `revert` if all that a moderator did was reverted. */
             cause: string;
+            /** @description Why the mute was ended; null if no reason was given. */
+            endReason: string | null;
         };
         /** @description UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change. */
         UpdateEvent: {

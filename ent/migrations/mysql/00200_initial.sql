@@ -71,6 +71,8 @@ CREATE TABLE IF NOT EXISTS `bans` (
   `reason` varchar(500) NOT NULL DEFAULT '',
   `expires_at` bigint NULL,
   `batch_id` binary(16) NULL,
+  `replaces` bool NOT NULL DEFAULT false,
+  `imported` bool NOT NULL DEFAULT false,
   PRIMARY KEY (`channel_id`, `user_id`),
   INDEX `ban_channel_id_banned_at_user_id` (`channel_id`, `banned_at`, `user_id`),
   INDEX `ban_user_id` (`user_id`),
@@ -208,6 +210,7 @@ CREATE TABLE IF NOT EXISTS `event_sequencers` (
   `last_position` bigint NOT NULL,
   `trimmed_position` bigint NOT NULL,
   `rewrites` bigint NOT NULL DEFAULT 0,
+  `imports` bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 INSERT IGNORE INTO `event_sequencers` (`id`, `epoch`, `expires_at`, `last_position`, `trimmed_position`) VALUES (1, 0, 0, 0, 0);
@@ -362,6 +365,17 @@ CREATE TABLE IF NOT EXISTS `mutes` (
   INDEX `mute_moderator_id_channel_id_muted_at_user_id` (`moderator_id`, `channel_id`, `muted_at`, `user_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `pardons` (
+  `id` binary(16) NOT NULL,
+  `sweep_id` binary(32) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `user_id` binary(16) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE INDEX `pardon_sweep_id_user_id` (`sweep_id`, `user_id`),
+  INDEX `pardon_channel_id` (`channel_id`),
+  INDEX `pardon_user_id` (`user_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `raids` (
   `id` binary(16) NOT NULL,
   `channel_id` binary(16) NOT NULL,
@@ -391,6 +405,25 @@ CREATE TABLE IF NOT EXISTS `refresh_tokens` (
   INDEX `refreshtoken_user_id` (`user_id`),
   INDEX `refreshtoken_client_id_user_id` (`client_id`, `user_id`),
   INDEX `refreshtoken_expires_at` (`expires_at`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS `replaced_bans` (
+  `id` binary(16) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `user_id` binary(16) NOT NULL,
+  `sequence` bigint NOT NULL,
+  `moderator_id` binary(16) NOT NULL,
+  `banned_at` bigint NOT NULL,
+  `reason` varchar(500) NOT NULL DEFAULT '',
+  `expires_at` bigint NULL,
+  `batch_id` binary(16) NULL,
+  `replaces` bool NOT NULL DEFAULT false,
+  `imported` bool NOT NULL DEFAULT false,
+  PRIMARY KEY (`id`),
+  UNIQUE INDEX `replacedban_channel_id_user_id_sequence` (`channel_id`, `user_id`, `sequence`),
+  INDEX `replacedban_batch_id` (`batch_id`),
+  INDEX `replacedban_user_id` (`user_id`),
+  INDEX `replacedban_moderator_id_channel_id_banned_at` (`moderator_id`, `channel_id`, `banned_at`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS `roles` (
@@ -472,11 +505,13 @@ CREATE TABLE IF NOT EXISTS `sweeps` (
   `batch_id` binary(16) NULL,
   `moderator_id` binary(16) NULL,
   `client_id` varchar(64) NOT NULL DEFAULT '',
+  `needs_grant` bool NOT NULL DEFAULT false,
   `reason` varchar(500) NOT NULL DEFAULT '',
   `bans_expire_at` bigint NULL,
   `afterglow_until` bigint NULL,
   `banned_count` bigint NOT NULL DEFAULT 0,
   `already_banned_count` bigint NOT NULL DEFAULT 0,
+  `extended_count` bigint NOT NULL DEFAULT 0,
   `not_found_count` bigint NOT NULL DEFAULT 0,
   `due_at` bigint NULL,
   `remove_at` bigint NULL,

@@ -69,6 +69,8 @@ CREATE TABLE `bans` (
   `reason` text NOT NULL DEFAULT (''),
   `expires_at` integer NULL,
   `batch_id` blob NULL,
+  `replaces` bool NOT NULL DEFAULT (false),
+  `imported` bool NOT NULL DEFAULT (false),
   PRIMARY KEY (`channel_id`, `user_id`)
 );
 CREATE INDEX `ban_channel_id_banned_at_user_id` ON `bans` (`channel_id`, `banned_at`, `user_id`);
@@ -206,6 +208,7 @@ CREATE TABLE `event_sequencers` (
   `last_position` integer NOT NULL,
   `trimmed_position` integer NOT NULL,
   `rewrites` integer NOT NULL DEFAULT (0),
+  `imports` integer NOT NULL DEFAULT (0),
   PRIMARY KEY (`id`)
 );
 INSERT INTO `event_sequencers` (`id`, `epoch`, `expires_at`, `last_position`, `trimmed_position`) VALUES (1, 0, 0, 0, 0);
@@ -360,6 +363,17 @@ CREATE TABLE `mutes` (
 CREATE INDEX `mute_expires_at` ON `mutes` (`expires_at`);
 CREATE INDEX `mute_moderator_id_channel_id_muted_at_user_id` ON `mutes` (`moderator_id`, `channel_id`, `muted_at`, `user_id`);
 
+CREATE TABLE `pardons` (
+  `id` blob NOT NULL,
+  `sweep_id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `user_id` blob NOT NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE UNIQUE INDEX `pardon_sweep_id_user_id` ON `pardons` (`sweep_id`, `user_id`);
+CREATE INDEX `pardon_channel_id` ON `pardons` (`channel_id`);
+CREATE INDEX `pardon_user_id` ON `pardons` (`user_id`);
+
 CREATE TABLE `raids` (
   `id` blob NOT NULL,
   `channel_id` blob NOT NULL,
@@ -390,6 +404,25 @@ CREATE INDEX `refreshtoken_family_id` ON `refresh_tokens` (`family_id`);
 CREATE INDEX `refreshtoken_user_id` ON `refresh_tokens` (`user_id`);
 CREATE INDEX `refreshtoken_client_id_user_id` ON `refresh_tokens` (`client_id`, `user_id`);
 CREATE INDEX `refreshtoken_expires_at` ON `refresh_tokens` (`expires_at`);
+
+CREATE TABLE `replaced_bans` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `user_id` blob NOT NULL,
+  `sequence` integer NOT NULL,
+  `moderator_id` blob NOT NULL,
+  `banned_at` integer NOT NULL,
+  `reason` text NOT NULL DEFAULT (''),
+  `expires_at` integer NULL,
+  `batch_id` blob NULL,
+  `replaces` bool NOT NULL DEFAULT (false),
+  `imported` bool NOT NULL DEFAULT (false),
+  PRIMARY KEY (`id`)
+);
+CREATE UNIQUE INDEX `replacedban_channel_id_user_id_sequence` ON `replaced_bans` (`channel_id`, `user_id`, `sequence`);
+CREATE INDEX `replacedban_batch_id` ON `replaced_bans` (`batch_id`);
+CREATE INDEX `replacedban_user_id` ON `replaced_bans` (`user_id`);
+CREATE INDEX `replacedban_moderator_id_channel_id_banned_at` ON `replaced_bans` (`moderator_id`, `channel_id`, `banned_at`);
 
 CREATE TABLE `roles` (
   `id` blob NOT NULL,
@@ -470,11 +503,13 @@ CREATE TABLE `sweeps` (
   `batch_id` blob NULL,
   `moderator_id` blob NULL,
   `client_id` text NOT NULL DEFAULT (''),
+  `needs_grant` bool NOT NULL DEFAULT (false),
   `reason` text NOT NULL DEFAULT (''),
   `bans_expire_at` integer NULL,
   `afterglow_until` integer NULL,
   `banned_count` integer NOT NULL DEFAULT (0),
   `already_banned_count` integer NOT NULL DEFAULT (0),
+  `extended_count` integer NOT NULL DEFAULT (0),
   `not_found_count` integer NOT NULL DEFAULT (0),
   `due_at` integer NULL,
   `remove_at` integer NULL,

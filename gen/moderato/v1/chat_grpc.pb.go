@@ -40,7 +40,7 @@ type ChatServiceClient interface {
 	// Tokens: user, who posts as itself (another `sender_id` returns NOT_SELF); app, which
 	// posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which
 	// posts as any user. Scope: `users.bot`.
-	// Errors: USER_BANNED if the sender is banned from the channel; USER_MUTED, with
+	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
 	// `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if
 	// the channel or the sender does not exist.
 	PostMessage(ctx context.Context, in *PostMessageRequest, opts ...grpc.CallOption) (*PostMessageResponse, error)
@@ -135,7 +135,7 @@ type ChatServiceServer interface {
 	// Tokens: user, who posts as itself (another `sender_id` returns NOT_SELF); app, which
 	// posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which
 	// posts as any user. Scope: `users.bot`.
-	// Errors: USER_BANNED if the sender is banned from the channel; USER_MUTED, with
+	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
 	// `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if
 	// the channel or the sender does not exist.
 	PostMessage(context.Context, *PostMessageRequest) (*PostMessageResponse, error)

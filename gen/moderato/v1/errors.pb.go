@@ -133,12 +133,12 @@ const (
 	// The user is already muted until `muteExpiresAt`; `Retry-After` is the remaining time in
 	// seconds.
 	//
-	// Wait until `muteExpiresAt` to mute the user again, or end the mute first with
-	// `DELETE /v1/moderation/mute`. A mute cannot be extended.
+	// Send `replace` to replace the mute, or end it with `DELETE /v1/moderation/mute`.
 	Reason_REASON_MUTE_ACTIVE Reason = 20
-	// The sender is banned from the channel.
+	// The sender is banned from the channel until `expiresAt` or, if it is null, until the ban
+	// is removed. Over gRPC, the metadata has no `expiresAt` then.
 	//
-	// Do not repeat the post. An owner or moderator can remove the ban.
+	// Do not repeat the post before `expiresAt`. An owner or moderator can remove the ban.
 	Reason_REASON_USER_BANNED Reason = 21
 	// The sender is muted until `muteExpiresAt`.
 	//

@@ -27,7 +27,8 @@ type BanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who applied the ban: a UUID in lower case.
+	// The user who applied the ban, or who undid the ban that had replaced it: a UUID in lower
+	// case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
 	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
@@ -45,8 +46,12 @@ type BanEvent struct {
 	// The batch that banned the user: a UUID in lower case; null if it was none.
 	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
 	// What caused the event: `moderator` for a single ban, `batch` for a ban of a
-	// batch.
-	Cause         string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
+	// batch. If the ban is in force again because the one that had replaced it was undone:
+	// `batch` or `revert`.
+	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
+	// Whether the user was banned already, and this ban is in force instead of the earlier
+	// one. Such a ban deletes no messages.
+	Replaces      bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -151,6 +156,13 @@ func (x *BanEvent) GetCause() string {
 	return ""
 }
 
+func (x *BanEvent) GetReplaces() bool {
+	if x != nil {
+		return x.Replaces
+	}
+	return false
+}
+
 // UnbanEvent is the payload of `channel.unban`.
 type UnbanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -176,7 +188,9 @@ type UnbanEvent struct {
 	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
 	// What caused the event: `moderator` for a single removal, `expired`, `batch` if
 	// the batch was undone, `revert` if all that a moderator did was reverted.
-	Cause         string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
+	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
+	// Why the ban was removed; null if no reason was given.
+	EndReason     *string `protobuf:"bytes,11,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -281,6 +295,13 @@ func (x *UnbanEvent) GetCause() string {
 	return ""
 }
 
+func (x *UnbanEvent) GetEndReason() string {
+	if x != nil && x.EndReason != nil {
+		return *x.EndReason
+	}
+	return ""
+}
+
 // MuteEvent is the payload of `channel.mute`.
 type MuteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -303,7 +324,10 @@ type MuteEvent struct {
 	// Null: mutes belong to no batch.
 	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
 	// What caused the event: `moderator`.
-	Cause         string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
+	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
+	// Whether the user was muted already, and this mute is in force instead of the earlier
+	// one. Such a mute deletes no messages.
+	Replaces      bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -408,6 +432,13 @@ func (x *MuteEvent) GetCause() string {
 	return ""
 }
 
+func (x *MuteEvent) GetReplaces() bool {
+	if x != nil {
+		return x.Replaces
+	}
+	return false
+}
+
 // UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it
 // expired.
 type UnmuteEvent struct {
@@ -430,7 +461,9 @@ type UnmuteEvent struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// What caused the event: `moderator`, or `revert` if all that a moderator did was
 	// reverted.
-	Cause         string `protobuf:"bytes,9,opt,name=cause" json:"cause,omitempty"`
+	Cause string `protobuf:"bytes,9,opt,name=cause" json:"cause,omitempty"`
+	// Why the mute was ended; null if no reason was given.
+	EndReason     *string `protobuf:"bytes,10,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -524,6 +557,13 @@ func (x *UnmuteEvent) GetExpiresAt() *timestamppb.Timestamp {
 func (x *UnmuteEvent) GetCause() string {
 	if x != nil {
 		return x.Cause
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetEndReason() string {
+	if x != nil && x.EndReason != nil {
+		return *x.EndReason
 	}
 	return ""
 }
@@ -2417,7 +2457,7 @@ var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\x93\x03\n" +
+	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\xaf\x03\n" +
 	"\bBanEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2431,7 +2471,8 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
 	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
 	"\x05cause\x18\n" +
-	" \x01(\tR\x05cause\"\xa1\x03\n" +
+	" \x01(\tR\x05cause\x12\x1a\n" +
+	"\breplaces\x18\v \x01(\bR\breplaces\"\xc7\x03\n" +
 	"\n" +
 	"UnbanEvent\x12\x1d\n" +
 	"\n" +
@@ -2447,7 +2488,9 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
 	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
 	"\x05cause\x18\n" +
-	" \x01(\tR\x05cause\"\x9b\x03\n" +
+	" \x01(\tR\x05cause\x12$\n" +
+	"\n" +
+	"end_reason\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\"\xb7\x03\n" +
 	"\tMuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2461,7 +2504,8 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
 	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
 	"\x05cause\x18\n" +
-	" \x01(\tR\x05cause\"\xfa\x02\n" +
+	" \x01(\tR\x05cause\x12\x1a\n" +
+	"\breplaces\x18\v \x01(\bR\breplaces\"\xa0\x03\n" +
 	"\vUnmuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2474,7 +2518,10 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06reason\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
 	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x14\n" +
-	"\x05cause\x18\t \x01(\tR\x05cause\"\xbb\x01\n" +
+	"\x05cause\x18\t \x01(\tR\x05cause\x12$\n" +
+	"\n" +
+	"end_reason\x18\n" +
+	" \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\"\xbb\x01\n" +
 	"\x0fMuteExpireEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +

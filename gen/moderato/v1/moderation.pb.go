@@ -540,8 +540,10 @@ type BanUserRequest struct {
 	// How long the ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, the ban lasts
 	// until it is removed.
 	DurationSeconds *int64 `protobuf:"varint,5,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Whether the new ban replaces the ban in force although it does not last longer.
+	Replace       *bool `protobuf:"varint,6,opt,name=replace" json:"replace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BanUserRequest) Reset() {
@@ -609,6 +611,13 @@ func (x *BanUserRequest) GetDurationSeconds() int64 {
 	return 0
 }
 
+func (x *BanUserRequest) GetReplace() bool {
+	if x != nil && x.Replace != nil {
+		return *x.Replace
+	}
+	return false
+}
+
 // SanctionTerms says why and until when a ban or mute lasts.
 type SanctionTerms struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -665,6 +674,52 @@ func (x *SanctionTerms) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// BanOutcome says what a call did.
+type BanOutcome struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the call banned the user or replaced the ban in force.
+	Changed       bool `protobuf:"varint,1,opt,name=changed" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanOutcome) Reset() {
+	*x = BanOutcome{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanOutcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanOutcome) ProtoMessage() {}
+
+func (x *BanOutcome) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanOutcome.ProtoReflect.Descriptor instead.
+func (*BanOutcome) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BanOutcome) GetChanged() bool {
+	if x != nil {
+		return x.Changed
+	}
+	return false
+}
+
 // BanUserResponse is the ban in force (section 2, "Ban result").
 type BanUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -678,16 +733,20 @@ type BanUserResponse struct {
 	BannedUserDisplayName string `protobuf:"bytes,4,opt,name=banned_user_display_name,json=bannedUserDisplayName" json:"banned_user_display_name,omitempty"`
 	// When the ban was applied: UTC, milliseconds.
 	BannedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
-	// The terms of the ban in force. Set only if the request has a reason or a duration. In
-	// JSON, `reason` and `expiresAt` are fields of the response itself.
-	Terms         *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
+	// The terms of the ban in force. Set only if the user was banned already, or if the request
+	// has `reason`, `durationSeconds` or `replace`. In JSON, `reason` and `expiresAt` are fields
+	// of the response itself.
+	Terms *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
+	// What the call did. Set together with `terms`. In JSON, `changed` is a field of the
+	// response itself.
+	Outcome       *BanOutcome `protobuf:"bytes,7,opt,name=outcome" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BanUserResponse) Reset() {
 	*x = BanUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +758,7 @@ func (x *BanUserResponse) String() string {
 func (*BanUserResponse) ProtoMessage() {}
 
 func (x *BanUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +771,7 @@ func (x *BanUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanUserResponse.ProtoReflect.Descriptor instead.
 func (*BanUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{11}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BanUserResponse) GetChannelId() string {
@@ -757,6 +816,13 @@ func (x *BanUserResponse) GetTerms() *SanctionTerms {
 	return nil
 }
 
+func (x *BanUserResponse) GetOutcome() *BanOutcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
 // RemoveBanRequest names the channel and, by id or by username, the user.
 type RemoveBanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -767,14 +833,20 @@ type RemoveBanRequest struct {
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
 	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White
 	// space around the name, and one `@` before it, are ignored.
-	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	BanUsername string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
+	// Why the ban is removed: 1 to 500 characters, without control characters. The event and
+	// the log have it as `endReason`.
+	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// Whether to restore the messages that the ban deleted and that nothing else deleted. It
+	// can be done for 24 hours.
+	RestoreMessages *bool `protobuf:"varint,5,opt,name=restore_messages,json=restoreMessages" json:"restore_messages,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RemoveBanRequest) Reset() {
 	*x = RemoveBanRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -786,7 +858,7 @@ func (x *RemoveBanRequest) String() string {
 func (*RemoveBanRequest) ProtoMessage() {}
 
 func (x *RemoveBanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -799,7 +871,7 @@ func (x *RemoveBanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveBanRequest.ProtoReflect.Descriptor instead.
 func (*RemoveBanRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{12}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RemoveBanRequest) GetChannelId() string {
@@ -823,6 +895,20 @@ func (x *RemoveBanRequest) GetBanUsername() string {
 	return ""
 }
 
+func (x *RemoveBanRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *RemoveBanRequest) GetRestoreMessages() bool {
+	if x != nil && x.RestoreMessages != nil {
+		return *x.RestoreMessages
+	}
+	return false
+}
+
 // RemoveBanResponse has no content: over REST the envelope has no `data`.
 type RemoveBanResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -832,7 +918,7 @@ type RemoveBanResponse struct {
 
 func (x *RemoveBanResponse) Reset() {
 	*x = RemoveBanResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +930,7 @@ func (x *RemoveBanResponse) String() string {
 func (*RemoveBanResponse) ProtoMessage() {}
 
 func (x *RemoveBanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +943,7 @@ func (x *RemoveBanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveBanResponse.ProtoReflect.Descriptor instead.
 func (*RemoveBanResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{13}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{14}
 }
 
 // MuteUserRequest names the channel and the user.
@@ -870,14 +956,16 @@ type MuteUserRequest struct {
 	// How long the mute lasts, in seconds: 1 to 1,209,600 (14 days); 600 if unset.
 	DurationSeconds *int64 `protobuf:"varint,3,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
 	// Why the user is muted: 1 to 500 characters, without control characters.
-	Reason        *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// Whether the mute replaces an active mute of the user.
+	Replace       *bool `protobuf:"varint,5,opt,name=replace" json:"replace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MuteUserRequest) Reset() {
 	*x = MuteUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +977,7 @@ func (x *MuteUserRequest) String() string {
 func (*MuteUserRequest) ProtoMessage() {}
 
 func (x *MuteUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +990,7 @@ func (x *MuteUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteUserRequest.ProtoReflect.Descriptor instead.
 func (*MuteUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{14}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MuteUserRequest) GetChannelId() string {
@@ -933,6 +1021,13 @@ func (x *MuteUserRequest) GetReason() string {
 	return ""
 }
 
+func (x *MuteUserRequest) GetReplace() bool {
+	if x != nil && x.Replace != nil {
+		return *x.Replace
+	}
+	return false
+}
+
 // MuteUserResponse is the mute that was applied (section 2, "Mute result").
 type MuteUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -946,8 +1041,8 @@ type MuteUserResponse struct {
 	MutedUserDisplayName string `protobuf:"bytes,4,opt,name=muted_user_display_name,json=mutedUserDisplayName" json:"muted_user_display_name,omitempty"`
 	// When the mute expires; UTC, milliseconds. The mute is active before this instant.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
-	// The terms of the mute. Set only if the request has a reason or a duration. In JSON,
-	// `reason` and `expiresAt` are fields of the response itself.
+	// The terms of the mute. Set only if the request has `reason`, `durationSeconds` or
+	// `replace`. In JSON, `reason` and `expiresAt` are fields of the response itself.
 	Terms         *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -955,7 +1050,7 @@ type MuteUserResponse struct {
 
 func (x *MuteUserResponse) Reset() {
 	*x = MuteUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1062,7 @@ func (x *MuteUserResponse) String() string {
 func (*MuteUserResponse) ProtoMessage() {}
 
 func (x *MuteUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1075,7 @@ func (x *MuteUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteUserResponse.ProtoReflect.Descriptor instead.
 func (*MuteUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MuteUserResponse) GetChannelId() string {
@@ -1031,14 +1126,20 @@ type RemoveMuteRequest struct {
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// Required. The user: a UUID in upper or lower case.
-	MutedUserId   string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MutedUserId string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	// Why the mute is removed: 1 to 500 characters, without control characters. The event and
+	// the log have it as `endReason`.
+	Reason *string `protobuf:"bytes,3,opt,name=reason" json:"reason,omitempty"`
+	// Whether to restore the messages that the mute deleted and that nothing else deleted. It
+	// can be done for 24 hours.
+	RestoreMessages *bool `protobuf:"varint,4,opt,name=restore_messages,json=restoreMessages" json:"restore_messages,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RemoveMuteRequest) Reset() {
 	*x = RemoveMuteRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1050,7 +1151,7 @@ func (x *RemoveMuteRequest) String() string {
 func (*RemoveMuteRequest) ProtoMessage() {}
 
 func (x *RemoveMuteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1063,7 +1164,7 @@ func (x *RemoveMuteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMuteRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMuteRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RemoveMuteRequest) GetChannelId() string {
@@ -1080,6 +1181,20 @@ func (x *RemoveMuteRequest) GetMutedUserId() string {
 	return ""
 }
 
+func (x *RemoveMuteRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *RemoveMuteRequest) GetRestoreMessages() bool {
+	if x != nil && x.RestoreMessages != nil {
+		return *x.RestoreMessages
+	}
+	return false
+}
+
 // RemoveMuteResponse has no content: over REST the envelope has no `data`.
 type RemoveMuteResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1089,7 +1204,7 @@ type RemoveMuteResponse struct {
 
 func (x *RemoveMuteResponse) Reset() {
 	*x = RemoveMuteResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +1216,7 @@ func (x *RemoveMuteResponse) String() string {
 func (*RemoveMuteResponse) ProtoMessage() {}
 
 func (x *RemoveMuteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1229,7 @@ func (x *RemoveMuteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMuteResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMuteResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
 }
 
 // BanUsersRequest names the channel, the users and the terms of their bans.
@@ -1137,7 +1252,7 @@ type BanUsersRequest struct {
 
 func (x *BanUsersRequest) Reset() {
 	*x = BanUsersRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1264,7 @@ func (x *BanUsersRequest) String() string {
 func (*BanUsersRequest) ProtoMessage() {}
 
 func (x *BanUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1277,7 @@ func (x *BanUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanUsersRequest.ProtoReflect.Descriptor instead.
 func (*BanUsersRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BanUsersRequest) GetChannelId() string {
@@ -1214,7 +1329,7 @@ type BatchTarget struct {
 
 func (x *BatchTarget) Reset() {
 	*x = BatchTarget{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1226,7 +1341,7 @@ func (x *BatchTarget) String() string {
 func (*BatchTarget) ProtoMessage() {}
 
 func (x *BatchTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1239,7 +1354,7 @@ func (x *BatchTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchTarget.ProtoReflect.Descriptor instead.
 func (*BatchTarget) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BatchTarget) GetUserId() string {
@@ -1271,7 +1386,7 @@ type BanUsersResponse struct {
 
 func (x *BanUsersResponse) Reset() {
 	*x = BanUsersResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1398,7 @@ func (x *BanUsersResponse) String() string {
 func (*BanUsersResponse) ProtoMessage() {}
 
 func (x *BanUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1411,7 @@ func (x *BanUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanUsersResponse.ProtoReflect.Descriptor instead.
 func (*BanUsersResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BanUsersResponse) GetBatchId() string {
@@ -1332,14 +1447,18 @@ type BatchCounts struct {
 	// Users with the status `TARGET_IS_CHANNEL`.
 	TargetIsChannel int32 `protobuf:"varint,4,opt,name=target_is_channel,json=targetIsChannel" json:"target_is_channel,omitempty"`
 	// Users with the status `DUPLICATE`.
-	Duplicate     int32 `protobuf:"varint,5,opt,name=duplicate" json:"duplicate,omitempty"`
+	Duplicate int32 `protobuf:"varint,5,opt,name=duplicate" json:"duplicate,omitempty"`
+	// Users with the status `EXTENDED`.
+	Extended int32 `protobuf:"varint,6,opt,name=extended" json:"extended,omitempty"`
+	// Users with the status `INVALID`.
+	Invalid       int32 `protobuf:"varint,7,opt,name=invalid" json:"invalid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BatchCounts) Reset() {
 	*x = BatchCounts{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1470,7 @@ func (x *BatchCounts) String() string {
 func (*BatchCounts) ProtoMessage() {}
 
 func (x *BatchCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1483,7 @@ func (x *BatchCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchCounts.ProtoReflect.Descriptor instead.
 func (*BatchCounts) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BatchCounts) GetBanned() int32 {
@@ -1402,19 +1521,36 @@ func (x *BatchCounts) GetDuplicate() int32 {
 	return 0
 }
 
+func (x *BatchCounts) GetExtended() int32 {
+	if x != nil {
+		return x.Extended
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetInvalid() int32 {
+	if x != nil {
+		return x.Invalid
+	}
+	return 0
+}
+
 // BatchResult is what happened to one user of a batch.
 type BatchResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user's id: a UUID in lower case. Null if the request names the user by a username
-	// that no user has.
+	// that no user has, or if the status is `INVALID`.
 	UserId *string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The user's username. Null if the request names the user by an id that no user has.
+	// The user's username. Null if the request names the user by an id that no user has, or if
+	// the status is `INVALID`.
 	Username *string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// For BanUsers: `BANNED`; `ALREADY_BANNED`, whose ban does not change;
-	// `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a
-	// user whom the request names earlier as well. For UndoBanBatch: `UNBANNED`; `CHANGED` if
+	// For BanUsers: `BANNED`; `EXTENDED` if the ban replaced one that would have ended earlier;
+	// `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the
+	// owner of the channel; `DUPLICATE` for a user whom the request names earlier as well;
+	// `INVALID` if the request has no valid `userId` or `username` there. For UndoBanBatch:
+	// `UNBANNED`; `RESTORED` if the ban that this one replaced is in force again; `CHANGED` if
 	// another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For
-	// RevertModerator: `UNBANNED`; `UNMUTED`.
+	// RevertModerator: `UNBANNED`; `RESTORED`; `UNMUTED`.
 	Status        string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1422,7 +1558,7 @@ type BatchResult struct {
 
 func (x *BatchResult) Reset() {
 	*x = BatchResult{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1570,7 @@ func (x *BatchResult) String() string {
 func (*BatchResult) ProtoMessage() {}
 
 func (x *BatchResult) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1583,7 @@ func (x *BatchResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchResult.ProtoReflect.Descriptor instead.
 func (*BatchResult) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BatchResult) GetUserId() string {
@@ -1486,7 +1622,7 @@ type ListBanBatchesRequest struct {
 
 func (x *ListBanBatchesRequest) Reset() {
 	*x = ListBanBatchesRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +1634,7 @@ func (x *ListBanBatchesRequest) String() string {
 func (*ListBanBatchesRequest) ProtoMessage() {}
 
 func (x *ListBanBatchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +1647,7 @@ func (x *ListBanBatchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBanBatchesRequest.ProtoReflect.Descriptor instead.
 func (*ListBanBatchesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListBanBatchesRequest) GetChannelId() string {
@@ -1548,7 +1684,7 @@ type ListBanBatchesResponse struct {
 
 func (x *ListBanBatchesResponse) Reset() {
 	*x = ListBanBatchesResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1560,7 +1696,7 @@ func (x *ListBanBatchesResponse) String() string {
 func (*ListBanBatchesResponse) ProtoMessage() {}
 
 func (x *ListBanBatchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1573,7 +1709,7 @@ func (x *ListBanBatchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBanBatchesResponse.ProtoReflect.Descriptor instead.
 func (*ListBanBatchesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListBanBatchesResponse) GetRows() []*BanBatch {
@@ -1604,7 +1740,7 @@ type BanBatch struct {
 	// When the bans that were made at created_at expire or expired: UTC, milliseconds. A sweep
 	// also makes bans later, which last as long. It is null if bans last until they are removed.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// How many users the batch banned.
+	// How many users the batch banned, including those whose bans it extended.
 	BannedCount int32 `protobuf:"varint,6,opt,name=banned_count,json=bannedCount" json:"banned_count,omitempty"`
 	// How many of its bans are in force.
 	StillBannedCount int32 `protobuf:"varint,7,opt,name=still_banned_count,json=stillBannedCount" json:"still_banned_count,omitempty"`
@@ -1614,7 +1750,7 @@ type BanBatch struct {
 
 func (x *BanBatch) Reset() {
 	*x = BanBatch{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +1762,7 @@ func (x *BanBatch) String() string {
 func (*BanBatch) ProtoMessage() {}
 
 func (x *BanBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +1775,7 @@ func (x *BanBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanBatch.ProtoReflect.Descriptor instead.
 func (*BanBatch) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{25}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BanBatch) GetBatchId() string {
@@ -1706,7 +1842,7 @@ type UndoBanBatchRequest struct {
 
 func (x *UndoBanBatchRequest) Reset() {
 	*x = UndoBanBatchRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1854,7 @@ func (x *UndoBanBatchRequest) String() string {
 func (*UndoBanBatchRequest) ProtoMessage() {}
 
 func (x *UndoBanBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +1867,7 @@ func (x *UndoBanBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoBanBatchRequest.ProtoReflect.Descriptor instead.
 func (*UndoBanBatchRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{26}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UndoBanBatchRequest) GetChannelId() string {
@@ -1769,7 +1905,7 @@ type UndoBanBatchResponse struct {
 
 func (x *UndoBanBatchResponse) Reset() {
 	*x = UndoBanBatchResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1781,7 +1917,7 @@ func (x *UndoBanBatchResponse) String() string {
 func (*UndoBanBatchResponse) ProtoMessage() {}
 
 func (x *UndoBanBatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +1930,7 @@ func (x *UndoBanBatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoBanBatchResponse.ProtoReflect.Descriptor instead.
 func (*UndoBanBatchResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{27}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UndoBanBatchResponse) GetCounts() *UndoCounts {
@@ -1819,14 +1955,16 @@ type UndoCounts struct {
 	// Users with the status `CHANGED`.
 	Changed int32 `protobuf:"varint,2,opt,name=changed" json:"changed,omitempty"`
 	// Users with the status `NOT_BANNED`.
-	NotBanned     int32 `protobuf:"varint,3,opt,name=not_banned,json=notBanned" json:"not_banned,omitempty"`
+	NotBanned int32 `protobuf:"varint,3,opt,name=not_banned,json=notBanned" json:"not_banned,omitempty"`
+	// Users with the status `RESTORED`.
+	Restored      int32 `protobuf:"varint,4,opt,name=restored" json:"restored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UndoCounts) Reset() {
 	*x = UndoCounts{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +1976,7 @@ func (x *UndoCounts) String() string {
 func (*UndoCounts) ProtoMessage() {}
 
 func (x *UndoCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +1989,7 @@ func (x *UndoCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoCounts.ProtoReflect.Descriptor instead.
 func (*UndoCounts) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{28}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *UndoCounts) GetUnbanned() int32 {
@@ -1875,6 +2013,13 @@ func (x *UndoCounts) GetNotBanned() int32 {
 	return 0
 }
 
+func (x *UndoCounts) GetRestored() int32 {
+	if x != nil {
+		return x.Restored
+	}
+	return 0
+}
+
 // RevertModeratorRequest names the channel, the moderator and the time.
 type RevertModeratorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1893,7 +2038,7 @@ type RevertModeratorRequest struct {
 
 func (x *RevertModeratorRequest) Reset() {
 	*x = RevertModeratorRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1905,7 +2050,7 @@ func (x *RevertModeratorRequest) String() string {
 func (*RevertModeratorRequest) ProtoMessage() {}
 
 func (x *RevertModeratorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1918,7 +2063,7 @@ func (x *RevertModeratorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertModeratorRequest.ProtoReflect.Descriptor instead.
 func (*RevertModeratorRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RevertModeratorRequest) GetChannelId() string {
@@ -1966,7 +2111,7 @@ type RevertModeratorResponse struct {
 
 func (x *RevertModeratorResponse) Reset() {
 	*x = RevertModeratorResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2123,7 @@ func (x *RevertModeratorResponse) String() string {
 func (*RevertModeratorResponse) ProtoMessage() {}
 
 func (x *RevertModeratorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2136,7 @@ func (x *RevertModeratorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertModeratorResponse.ProtoReflect.Descriptor instead.
 func (*RevertModeratorResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RevertModeratorResponse) GetCounts() *RevertCounts {
@@ -2021,14 +2166,16 @@ type RevertCounts struct {
 	// Users with the status `UNBANNED`.
 	Unbanned int32 `protobuf:"varint,1,opt,name=unbanned" json:"unbanned,omitempty"`
 	// Users with the status `UNMUTED`.
-	Unmuted       int32 `protobuf:"varint,2,opt,name=unmuted" json:"unmuted,omitempty"`
+	Unmuted int32 `protobuf:"varint,2,opt,name=unmuted" json:"unmuted,omitempty"`
+	// Users with the status `RESTORED`.
+	Restored      int32 `protobuf:"varint,3,opt,name=restored" json:"restored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RevertCounts) Reset() {
 	*x = RevertCounts{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +2187,7 @@ func (x *RevertCounts) String() string {
 func (*RevertCounts) ProtoMessage() {}
 
 func (x *RevertCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +2200,7 @@ func (x *RevertCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertCounts.ProtoReflect.Descriptor instead.
 func (*RevertCounts) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RevertCounts) GetUnbanned() int32 {
@@ -2066,6 +2213,13 @@ func (x *RevertCounts) GetUnbanned() int32 {
 func (x *RevertCounts) GetUnmuted() int32 {
 	if x != nil {
 		return x.Unmuted
+	}
+	return 0
+}
+
+func (x *RevertCounts) GetRestored() int32 {
+	if x != nil {
+		return x.Restored
 	}
 	return 0
 }
@@ -2102,7 +2256,7 @@ type PreviewSweepRequest struct {
 
 func (x *PreviewSweepRequest) Reset() {
 	*x = PreviewSweepRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2268,7 @@ func (x *PreviewSweepRequest) String() string {
 func (*PreviewSweepRequest) ProtoMessage() {}
 
 func (x *PreviewSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2281,7 @@ func (x *PreviewSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewSweepRequest.ProtoReflect.Descriptor instead.
 func (*PreviewSweepRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PreviewSweepRequest) GetChannelId() string {
@@ -2205,7 +2359,7 @@ type PreviewSweepResponse struct {
 
 func (x *PreviewSweepResponse) Reset() {
 	*x = PreviewSweepResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2371,7 @@ func (x *PreviewSweepResponse) String() string {
 func (*PreviewSweepResponse) ProtoMessage() {}
 
 func (x *PreviewSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2384,7 @@ func (x *PreviewSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewSweepResponse.ProtoReflect.Descriptor instead.
 func (*PreviewSweepResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PreviewSweepResponse) GetSweepToken() string {
@@ -2291,7 +2445,7 @@ type SweepExemptions struct {
 
 func (x *SweepExemptions) Reset() {
 	*x = SweepExemptions{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2457,7 @@ func (x *SweepExemptions) String() string {
 func (*SweepExemptions) ProtoMessage() {}
 
 func (x *SweepExemptions) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2470,7 @@ func (x *SweepExemptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepExemptions.ProtoReflect.Descriptor instead.
 func (*SweepExemptions) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SweepExemptions) GetOwner() int32 {
@@ -2378,7 +2532,7 @@ type SweepMatch struct {
 
 func (x *SweepMatch) Reset() {
 	*x = SweepMatch{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2544,7 @@ func (x *SweepMatch) String() string {
 func (*SweepMatch) ProtoMessage() {}
 
 func (x *SweepMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2557,7 @@ func (x *SweepMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepMatch.ProtoReflect.Descriptor instead.
 func (*SweepMatch) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SweepMatch) GetUserId() string {
@@ -2456,7 +2610,7 @@ type CommitSweepRequest struct {
 
 func (x *CommitSweepRequest) Reset() {
 	*x = CommitSweepRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +2622,7 @@ func (x *CommitSweepRequest) String() string {
 func (*CommitSweepRequest) ProtoMessage() {}
 
 func (x *CommitSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +2635,7 @@ func (x *CommitSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSweepRequest.ProtoReflect.Descriptor instead.
 func (*CommitSweepRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CommitSweepRequest) GetChannelId() string {
@@ -2524,8 +2678,9 @@ type CommitSweepResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The batch's id: a UUID in lower case.
 	BatchId string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
-	// `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if an undo or a
-	// revert ended the sweep before it was complete.
+	// `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if the sweep ended
+	// before it was complete: by an undo, by a revert, or because its author lost the right to
+	// ban.
 	Status string `protobuf:"bytes,2,opt,name=status" json:"status,omitempty"`
 	// How many users have which result so far.
 	Counts        *SweepCounts `protobuf:"bytes,3,opt,name=counts" json:"counts,omitempty"`
@@ -2535,7 +2690,7 @@ type CommitSweepResponse struct {
 
 func (x *CommitSweepResponse) Reset() {
 	*x = CommitSweepResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2547,7 +2702,7 @@ func (x *CommitSweepResponse) String() string {
 func (*CommitSweepResponse) ProtoMessage() {}
 
 func (x *CommitSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2560,7 +2715,7 @@ func (x *CommitSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSweepResponse.ProtoReflect.Descriptor instead.
 func (*CommitSweepResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CommitSweepResponse) GetBatchId() string {
@@ -2592,14 +2747,17 @@ type SweepCounts struct {
 	// Users who had been banned since the preview.
 	AlreadyBanned int32 `protobuf:"varint,2,opt,name=already_banned,json=alreadyBanned" json:"already_banned,omitempty"`
 	// Users who were deleted since the preview.
-	UserNotFound  int32 `protobuf:"varint,3,opt,name=user_not_found,json=userNotFound" json:"user_not_found,omitempty"`
+	UserNotFound int32 `protobuf:"varint,3,opt,name=user_not_found,json=userNotFound" json:"user_not_found,omitempty"`
+	// Users who had been banned since the preview, with bans that would have ended earlier. The
+	// sweep replaced these bans.
+	Extended      int32 `protobuf:"varint,4,opt,name=extended" json:"extended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SweepCounts) Reset() {
 	*x = SweepCounts{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2611,7 +2769,7 @@ func (x *SweepCounts) String() string {
 func (*SweepCounts) ProtoMessage() {}
 
 func (x *SweepCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2624,7 +2782,7 @@ func (x *SweepCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepCounts.ProtoReflect.Descriptor instead.
 func (*SweepCounts) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SweepCounts) GetBanned() int32 {
@@ -2644,6 +2802,13 @@ func (x *SweepCounts) GetAlreadyBanned() int32 {
 func (x *SweepCounts) GetUserNotFound() int32 {
 	if x != nil {
 		return x.UserNotFound
+	}
+	return 0
+}
+
+func (x *SweepCounts) GetExtended() int32 {
+	if x != nil {
+		return x.Extended
 	}
 	return 0
 }
@@ -2673,7 +2838,7 @@ type ListLogRequest struct {
 
 func (x *ListLogRequest) Reset() {
 	*x = ListLogRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2685,7 +2850,7 @@ func (x *ListLogRequest) String() string {
 func (*ListLogRequest) ProtoMessage() {}
 
 func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2698,7 +2863,7 @@ func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
 func (*ListLogRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListLogRequest) GetChannelId() string {
@@ -2759,7 +2924,7 @@ type ListLogResponse struct {
 
 func (x *ListLogResponse) Reset() {
 	*x = ListLogResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2771,7 +2936,7 @@ func (x *ListLogResponse) String() string {
 func (*ListLogResponse) ProtoMessage() {}
 
 func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2784,7 +2949,7 @@ func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
 func (*ListLogResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListLogResponse) GetRows() []*LogEntry {
@@ -2833,14 +2998,17 @@ type LogEntry struct {
 	Payload *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
 	// What only entries of bans and mutes have. In JSON, its fields are fields of the entry
 	// itself.
-	Sanction      *LoggedSanction `protobuf:"bytes,10,opt,name=sanction" json:"sanction,omitempty"`
+	Sanction *LoggedSanction `protobuf:"bytes,10,opt,name=sanction" json:"sanction,omitempty"`
+	// What only entries of `channel.unban` and `channel.unmute` have. In JSON, its fields are
+	// fields of the entry itself.
+	End           *LoggedEnd `protobuf:"bytes,11,opt,name=end" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2852,7 +3020,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2865,7 +3033,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{41}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LogEntry) GetId() string {
@@ -2938,6 +3106,59 @@ func (x *LogEntry) GetSanction() *LoggedSanction {
 	return nil
 }
 
+func (x *LogEntry) GetEnd() *LoggedEnd {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+// LoggedEnd is what the log says about the end of a ban or mute.
+type LoggedEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why it was removed; null if no reason was given.
+	EndReason     *string `protobuf:"bytes,1,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoggedEnd) Reset() {
+	*x = LoggedEnd{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoggedEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoggedEnd) ProtoMessage() {}
+
+func (x *LoggedEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoggedEnd.ProtoReflect.Descriptor instead.
+func (*LoggedEnd) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *LoggedEnd) GetEndReason() string {
+	if x != nil && x.EndReason != nil {
+		return *x.EndReason
+	}
+	return ""
+}
+
 // LoggedSanction is what the log says about a ban or mute.
 type LoggedSanction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2959,7 +3180,7 @@ type LoggedSanction struct {
 
 func (x *LoggedSanction) Reset() {
 	*x = LoggedSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2971,7 +3192,7 @@ func (x *LoggedSanction) String() string {
 func (*LoggedSanction) ProtoMessage() {}
 
 func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2984,7 +3205,7 @@ func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
 func (*LoggedSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *LoggedSanction) GetReason() string {
@@ -3030,7 +3251,7 @@ type EvidenceMessage struct {
 
 func (x *EvidenceMessage) Reset() {
 	*x = EvidenceMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3042,7 +3263,7 @@ func (x *EvidenceMessage) String() string {
 func (*EvidenceMessage) ProtoMessage() {}
 
 func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3055,7 +3276,7 @@ func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvidenceMessage.ProtoReflect.Descriptor instead.
 func (*EvidenceMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *EvidenceMessage) GetMessageId() string {
@@ -3095,7 +3316,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3107,7 +3328,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3120,7 +3341,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *LogUser) GetId() string {
@@ -3161,7 +3382,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3173,7 +3394,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3186,7 +3407,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -3235,7 +3456,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3247,7 +3468,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3260,7 +3481,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -3325,7 +3546,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3337,7 +3558,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3350,7 +3571,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -3378,7 +3599,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3390,7 +3611,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3403,7 +3624,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -3424,7 +3645,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3436,7 +3657,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3449,7 +3670,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -3474,7 +3695,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3486,7 +3707,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3499,7 +3720,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -3537,7 +3758,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3549,7 +3770,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3562,7 +3783,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *GetPropagationRequest) GetChannelId() string {
@@ -3599,7 +3820,7 @@ type GetPropagationResponse struct {
 
 func (x *GetPropagationResponse) Reset() {
 	*x = GetPropagationResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3611,7 +3832,7 @@ func (x *GetPropagationResponse) String() string {
 func (*GetPropagationResponse) ProtoMessage() {}
 
 func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3624,7 +3845,7 @@ func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationResponse.ProtoReflect.Descriptor instead.
 func (*GetPropagationResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *GetPropagationResponse) GetSubscriberCount() int32 {
@@ -3688,18 +3909,22 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
-	"\x17RemoveModeratorResponse\"\xdd\x01\n" +
+	"\x17RemoveModeratorResponse\"\xfe\x01\n" +
 	"\x0eBanUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
 	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\x12#\n" +
 	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
-	"\x10duration_seconds\x18\x05 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds:\x04\x88\xb5\x18\x01\"i\n" +
+	"\x10duration_seconds\x18\x05 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12\x1f\n" +
+	"\areplace\x18\x06 \x01(\bB\x05\xaa\x01\x02\b\x01R\areplace:\x04\x88\xb5\x18\x01\"i\n" +
 	"\rSanctionTerms\x12\x1d\n" +
 	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
-	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xa3\x02\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"&\n" +
+	"\n" +
+	"BanOutcome\x12\x18\n" +
+	"\achanged\x18\x01 \x01(\bR\achanged\"\xdc\x02\n" +
 	"\x0fBanUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3707,19 +3932,23 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x0ebanned_user_id\x18\x03 \x01(\tR\fbannedUserId\x127\n" +
 	"\x18banned_user_display_name\x18\x04 \x01(\tR\x15bannedUserDisplayName\x127\n" +
 	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x126\n" +
-	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"|\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\x127\n" +
+	"\aoutcome\x18\a \x01(\v2\x17.moderato.v1.BanOutcomeB\x04е\x18\x01R\aoutcome\"\xd9\x01\n" +
 	"\x10RemoveBanRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
-	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\x13\n" +
-	"\x11RemoveBanResponse\"\xba\x01\n" +
+	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\x12#\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x120\n" +
+	"\x10restore_messages\x18\x05 \x01(\bB\x05\xaa\x01\x02\b\x01R\x0frestoreMessages:\x04\x88\xb5\x18\x01\"\x13\n" +
+	"\x11RemoveBanResponse\"\xdb\x01\n" +
 	"\x0fMuteUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
 	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\x129\n" +
 	"\x10duration_seconds\x18\x03 \x01(\x03B\x0e\x92\xb5\x18\x05(\xd8\x048\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12#\n" +
-	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason:\x04\x88\xb5\x18\x01\"\xab\x02\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x12\x1f\n" +
+	"\areplace\x18\x05 \x01(\bB\x05\xaa\x01\x02\b\x01R\areplace:\x04\x88\xb5\x18\x01\"\xab\x02\n" +
 	"\x10MuteUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3727,11 +3956,13 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\rmuted_user_id\x18\x03 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x04 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
 	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x126\n" +
-	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"V\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"\xb3\x01\n" +
 	"\x11RemoveMuteRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
-	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\x14\n" +
+	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\x12#\n" +
+	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x120\n" +
+	"\x10restore_messages\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\x0frestoreMessages:\x04\x88\xb5\x18\x01\"\x14\n" +
 	"\x12RemoveMuteResponse\"\xe7\x01\n" +
 	"\x0fBanUsersRequest\x12\x1d\n" +
 	"\n" +
@@ -3746,13 +3977,15 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x10BanUsersResponse\x12 \n" +
 	"\bbatch_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x120\n" +
 	"\x06counts\x18\x02 \x01(\v2\x18.moderato.v1.BatchCountsR\x06counts\x122\n" +
-	"\aresults\x18\x03 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"\xbc\x01\n" +
+	"\aresults\x18\x03 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"\xf2\x01\n" +
 	"\vBatchCounts\x12\x16\n" +
 	"\x06banned\x18\x01 \x01(\x05R\x06banned\x12%\n" +
 	"\x0ealready_banned\x18\x02 \x01(\x05R\ralreadyBanned\x12$\n" +
 	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\x12*\n" +
 	"\x11target_is_channel\x18\x04 \x01(\x05R\x0ftargetIsChannel\x12\x1c\n" +
-	"\tduplicate\x18\x05 \x01(\x05R\tduplicate\"h\n" +
+	"\tduplicate\x18\x05 \x01(\x05R\tduplicate\x12\x1a\n" +
+	"\bextended\x18\x06 \x01(\x05R\bextended\x12\x18\n" +
+	"\ainvalid\x18\a \x01(\x05R\ainvalid\"h\n" +
 	"\vBatchResult\x12\x1e\n" +
 	"\auser_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06userId\x12!\n" +
 	"\busername\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\busername\x12\x16\n" +
@@ -3784,13 +4017,14 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages:\x04\x88\xb5\x18\x02\"{\n" +
 	"\x14UndoBanBatchResponse\x12/\n" +
 	"\x06counts\x18\x01 \x01(\v2\x17.moderato.v1.UndoCountsR\x06counts\x122\n" +
-	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"a\n" +
+	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"}\n" +
 	"\n" +
 	"UndoCounts\x12\x1a\n" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
 	"\n" +
-	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xab\x01\n" +
+	"not_banned\x18\x03 \x01(\x05R\tnotBanned\x12\x1a\n" +
+	"\brestored\x18\x04 \x01(\x05R\brestored\"\xab\x01\n" +
 	"\x16RevertModeratorRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3800,10 +4034,11 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x17RevertModeratorResponse\x121\n" +
 	"\x06counts\x18\x01 \x01(\v2\x19.moderato.v1.RevertCountsR\x06counts\x122\n" +
 	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"D\n" +
+	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"`\n" +
 	"\fRevertCounts\x12\x1a\n" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
-	"\aunmuted\x18\x02 \x01(\x05R\aunmuted\"\xf7\x03\n" +
+	"\aunmuted\x18\x02 \x01(\x05R\aunmuted\x12\x1a\n" +
+	"\brestored\x18\x03 \x01(\x05R\brestored\"\xf7\x03\n" +
 	"\x13PreviewSweepRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12&\n" +
@@ -3849,11 +4084,12 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x13CommitSweepResponse\x12\x19\n" +
 	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x120\n" +
-	"\x06counts\x18\x03 \x01(\v2\x18.moderato.v1.SweepCountsR\x06counts\"r\n" +
+	"\x06counts\x18\x03 \x01(\v2\x18.moderato.v1.SweepCountsR\x06counts\"\x8e\x01\n" +
 	"\vSweepCounts\x12\x16\n" +
 	"\x06banned\x18\x01 \x01(\x05R\x06banned\x12%\n" +
 	"\x0ealready_banned\x18\x02 \x01(\x05R\ralreadyBanned\x12$\n" +
-	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\"\xc6\x01\n" +
+	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\x12\x1a\n" +
+	"\bextended\x18\x04 \x01(\x05R\bextended\"\xc6\x01\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -3867,7 +4103,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
 	"pagination\x12)\n" +
-	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\x91\x03\n" +
+	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\xc1\x03\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
@@ -3881,7 +4117,11 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"request_id\x18\b \x01(\tR\trequestId\x121\n" +
 	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\x12=\n" +
 	"\bsanction\x18\n" +
-	" \x01(\v2\x1b.moderato.v1.LoggedSanctionB\x04е\x18\x01R\bsanction\"\xc6\x01\n" +
+	" \x01(\v2\x1b.moderato.v1.LoggedSanctionB\x04е\x18\x01R\bsanction\x12.\n" +
+	"\x03end\x18\v \x01(\v2\x16.moderato.v1.LoggedEndB\x04е\x18\x01R\x03end\"1\n" +
+	"\tLoggedEnd\x12$\n" +
+	"\n" +
+	"end_reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\"\xc6\x01\n" +
 	"\x0eLoggedSanction\x12\x1d\n" +
 	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
@@ -3984,7 +4224,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -3997,143 +4237,147 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*RemoveModeratorResponse)(nil),       // 8: moderato.v1.RemoveModeratorResponse
 	(*BanUserRequest)(nil),                // 9: moderato.v1.BanUserRequest
 	(*SanctionTerms)(nil),                 // 10: moderato.v1.SanctionTerms
-	(*BanUserResponse)(nil),               // 11: moderato.v1.BanUserResponse
-	(*RemoveBanRequest)(nil),              // 12: moderato.v1.RemoveBanRequest
-	(*RemoveBanResponse)(nil),             // 13: moderato.v1.RemoveBanResponse
-	(*MuteUserRequest)(nil),               // 14: moderato.v1.MuteUserRequest
-	(*MuteUserResponse)(nil),              // 15: moderato.v1.MuteUserResponse
-	(*RemoveMuteRequest)(nil),             // 16: moderato.v1.RemoveMuteRequest
-	(*RemoveMuteResponse)(nil),            // 17: moderato.v1.RemoveMuteResponse
-	(*BanUsersRequest)(nil),               // 18: moderato.v1.BanUsersRequest
-	(*BatchTarget)(nil),                   // 19: moderato.v1.BatchTarget
-	(*BanUsersResponse)(nil),              // 20: moderato.v1.BanUsersResponse
-	(*BatchCounts)(nil),                   // 21: moderato.v1.BatchCounts
-	(*BatchResult)(nil),                   // 22: moderato.v1.BatchResult
-	(*ListBanBatchesRequest)(nil),         // 23: moderato.v1.ListBanBatchesRequest
-	(*ListBanBatchesResponse)(nil),        // 24: moderato.v1.ListBanBatchesResponse
-	(*BanBatch)(nil),                      // 25: moderato.v1.BanBatch
-	(*UndoBanBatchRequest)(nil),           // 26: moderato.v1.UndoBanBatchRequest
-	(*UndoBanBatchResponse)(nil),          // 27: moderato.v1.UndoBanBatchResponse
-	(*UndoCounts)(nil),                    // 28: moderato.v1.UndoCounts
-	(*RevertModeratorRequest)(nil),        // 29: moderato.v1.RevertModeratorRequest
-	(*RevertModeratorResponse)(nil),       // 30: moderato.v1.RevertModeratorResponse
-	(*RevertCounts)(nil),                  // 31: moderato.v1.RevertCounts
-	(*PreviewSweepRequest)(nil),           // 32: moderato.v1.PreviewSweepRequest
-	(*PreviewSweepResponse)(nil),          // 33: moderato.v1.PreviewSweepResponse
-	(*SweepExemptions)(nil),               // 34: moderato.v1.SweepExemptions
-	(*SweepMatch)(nil),                    // 35: moderato.v1.SweepMatch
-	(*CommitSweepRequest)(nil),            // 36: moderato.v1.CommitSweepRequest
-	(*CommitSweepResponse)(nil),           // 37: moderato.v1.CommitSweepResponse
-	(*SweepCounts)(nil),                   // 38: moderato.v1.SweepCounts
-	(*ListLogRequest)(nil),                // 39: moderato.v1.ListLogRequest
-	(*ListLogResponse)(nil),               // 40: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 41: moderato.v1.LogEntry
-	(*LoggedSanction)(nil),                // 42: moderato.v1.LoggedSanction
-	(*EvidenceMessage)(nil),               // 43: moderato.v1.EvidenceMessage
-	(*LogUser)(nil),                       // 44: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 45: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 46: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 47: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 48: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 49: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 50: moderato.v1.UserMessage
-	(*GetPropagationRequest)(nil),         // 51: moderato.v1.GetPropagationRequest
-	(*GetPropagationResponse)(nil),        // 52: moderato.v1.GetPropagationResponse
-	(*Pagination)(nil),                    // 53: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 54: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 55: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 56: moderato.v1.BannedBy
-	(*structpb.Struct)(nil),               // 57: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 58: moderato.v1.SubscriptionInfo
+	(*BanOutcome)(nil),                    // 11: moderato.v1.BanOutcome
+	(*BanUserResponse)(nil),               // 12: moderato.v1.BanUserResponse
+	(*RemoveBanRequest)(nil),              // 13: moderato.v1.RemoveBanRequest
+	(*RemoveBanResponse)(nil),             // 14: moderato.v1.RemoveBanResponse
+	(*MuteUserRequest)(nil),               // 15: moderato.v1.MuteUserRequest
+	(*MuteUserResponse)(nil),              // 16: moderato.v1.MuteUserResponse
+	(*RemoveMuteRequest)(nil),             // 17: moderato.v1.RemoveMuteRequest
+	(*RemoveMuteResponse)(nil),            // 18: moderato.v1.RemoveMuteResponse
+	(*BanUsersRequest)(nil),               // 19: moderato.v1.BanUsersRequest
+	(*BatchTarget)(nil),                   // 20: moderato.v1.BatchTarget
+	(*BanUsersResponse)(nil),              // 21: moderato.v1.BanUsersResponse
+	(*BatchCounts)(nil),                   // 22: moderato.v1.BatchCounts
+	(*BatchResult)(nil),                   // 23: moderato.v1.BatchResult
+	(*ListBanBatchesRequest)(nil),         // 24: moderato.v1.ListBanBatchesRequest
+	(*ListBanBatchesResponse)(nil),        // 25: moderato.v1.ListBanBatchesResponse
+	(*BanBatch)(nil),                      // 26: moderato.v1.BanBatch
+	(*UndoBanBatchRequest)(nil),           // 27: moderato.v1.UndoBanBatchRequest
+	(*UndoBanBatchResponse)(nil),          // 28: moderato.v1.UndoBanBatchResponse
+	(*UndoCounts)(nil),                    // 29: moderato.v1.UndoCounts
+	(*RevertModeratorRequest)(nil),        // 30: moderato.v1.RevertModeratorRequest
+	(*RevertModeratorResponse)(nil),       // 31: moderato.v1.RevertModeratorResponse
+	(*RevertCounts)(nil),                  // 32: moderato.v1.RevertCounts
+	(*PreviewSweepRequest)(nil),           // 33: moderato.v1.PreviewSweepRequest
+	(*PreviewSweepResponse)(nil),          // 34: moderato.v1.PreviewSweepResponse
+	(*SweepExemptions)(nil),               // 35: moderato.v1.SweepExemptions
+	(*SweepMatch)(nil),                    // 36: moderato.v1.SweepMatch
+	(*CommitSweepRequest)(nil),            // 37: moderato.v1.CommitSweepRequest
+	(*CommitSweepResponse)(nil),           // 38: moderato.v1.CommitSweepResponse
+	(*SweepCounts)(nil),                   // 39: moderato.v1.SweepCounts
+	(*ListLogRequest)(nil),                // 40: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 41: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 42: moderato.v1.LogEntry
+	(*LoggedEnd)(nil),                     // 43: moderato.v1.LoggedEnd
+	(*LoggedSanction)(nil),                // 44: moderato.v1.LoggedSanction
+	(*EvidenceMessage)(nil),               // 45: moderato.v1.EvidenceMessage
+	(*LogUser)(nil),                       // 46: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 47: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 48: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 49: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 50: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 51: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 52: moderato.v1.UserMessage
+	(*GetPropagationRequest)(nil),         // 53: moderato.v1.GetPropagationRequest
+	(*GetPropagationResponse)(nil),        // 54: moderato.v1.GetPropagationResponse
+	(*Pagination)(nil),                    // 55: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 56: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 57: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 58: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 59: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 60: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	53, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	54, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	53, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	55, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	55, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	56, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	55, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	57, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	57, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	55, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
-	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
-	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
-	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	53, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	56, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	55, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
-	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
-	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	55, // 19: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
-	31, // 20: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
-	22, // 21: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	55, // 22: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
-	34, // 23: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
-	35, // 24: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	50, // 25: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
-	38, // 26: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	41, // 27: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	53, // 28: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 29: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	44, // 30: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	44, // 31: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	57, // 32: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	42, // 33: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	55, // 34: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	43, // 35: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	55, // 36: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	54, // 37: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	47, // 38: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	48, // 39: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	49, // 40: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	58, // 41: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	50, // 42: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	55, // 43: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	56, // 44: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	55, // 45: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	55, // 46: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	55, // 47: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 48: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 49: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 50: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 51: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 52: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	12, // 53: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	14, // 54: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	16, // 55: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	18, // 56: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	23, // 57: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	26, // 58: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	32, // 59: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	36, // 60: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	29, // 61: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	45, // 62: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	39, // 63: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	51, // 64: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,  // 65: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 66: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 67: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 68: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	11, // 69: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	13, // 70: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	15, // 71: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	17, // 72: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	20, // 73: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	24, // 74: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	27, // 75: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	33, // 76: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	37, // 77: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	30, // 78: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	46, // 79: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	40, // 80: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	52, // 81: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	65, // [65:82] is the sub-list for method output_type
-	48, // [48:65] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	11, // 7: moderato.v1.BanUserResponse.outcome:type_name -> moderato.v1.BanOutcome
+	57, // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	10, // 9: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	20, // 10: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
+	22, // 11: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
+	23, // 12: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
+	26, // 13: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
+	55, // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	57, // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	58, // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	57, // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	29, // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
+	23, // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
+	57, // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	32, // 21: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
+	23, // 22: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
+	57, // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	35, // 24: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
+	36, // 25: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
+	52, // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	39, // 27: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
+	42, // 28: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	55, // 29: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	57, // 30: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	46, // 31: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	46, // 32: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	59, // 33: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	44, // 34: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	43, // 35: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	57, // 36: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	45, // 37: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	57, // 38: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	56, // 39: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	49, // 40: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	50, // 41: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	51, // 42: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	60, // 43: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	52, // 44: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	57, // 45: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	58, // 46: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	57, // 47: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	57, // 48: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	57, // 49: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 50: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 51: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 52: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 53: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 54: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13, // 55: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15, // 56: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17, // 57: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19, // 58: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24, // 59: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27, // 60: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33, // 61: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37, // 62: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30, // 63: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	47, // 64: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40, // 65: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	53, // 66: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,  // 67: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 68: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 69: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 70: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12, // 71: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14, // 72: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16, // 73: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18, // 74: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21, // 75: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25, // 76: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28, // 77: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34, // 78: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38, // 79: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31, // 80: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	48, // 81: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41, // 82: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	54, // 83: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	67, // [67:84] is the sub-list for method output_type
+	50, // [50:67] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -4149,7 +4393,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   53,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -94,11 +94,13 @@ type ModerationServiceClient interface {
 	RemoveModerator(ctx context.Context, in *RemoveModeratorRequest, opts ...grpc.CallOption) (*RemoveModeratorResponse, error)
 	// BanUser bans a user from a channel until the ban is removed or, if the ban has a
 	// duration, expires, and deletes all the user's messages in the channel, however many
-	// there are. If the user is already banned, the call returns the existing ban unchanged
-	// and emits nothing. The user's
-	// roles, mute, follow and subscription stay unchanged, but a banned moderator has no
-	// moderation rights while the ban lasts. Emits `channel.ban`, then
+	// there are. The user's roles, mute, follow and subscription stay unchanged, but a banned
+	// moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then
 	// `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
+	//
+	// If the user is banned already, the new ban replaces the ban in force if `replace` is
+	// true or if it lasts longer. It emits `channel.ban` alone, with `replaces`. Otherwise the
+	// call changes nothing, emits nothing, and returns the ban in force.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`.
@@ -106,8 +108,9 @@ type ModerationServiceClient interface {
 	// given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
 	// the channel's owner.
 	BanUser(ctx context.Context, in *BanUserRequest, opts ...grpc.CallOption) (*BanUserResponse, error)
-	// RemoveBan removes the ban of a user from a channel. Messages that the ban deleted
-	// stay deleted. Emits `channel.unban`.
+	// RemoveBan removes the ban of a user from a channel. Messages that the ban deleted stay
+	// deleted unless `restoreMessages` is set. The user is exempt from the afterglows that run
+	// in the channel. Emits `channel.unban`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: NOT_BANNED (404) if the user is not banned from the channel or does not
@@ -116,15 +119,16 @@ type ModerationServiceClient interface {
 	// MuteUser prevents a user from posting in a channel for `durationSeconds`, ten minutes
 	// by default, and deletes all the user's messages in the channel. Emits `channel.mute`,
 	// then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
-	// expires.
+	// expires. With `replace`, it replaces an active mute of the user, and emits `channel.mute`
+	// alone, with `replaces`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user
-	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
+	// is still active and `replace` is not set; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
 	// the user is the channel's owner.
 	MuteUser(ctx context.Context, in *MuteUserRequest, opts ...grpc.CallOption) (*MuteUserResponse, error)
 	// RemoveMute ends the mute of a user in a channel. Messages that the mute deleted stay
-	// deleted. Emits `channel.unmute`.
+	// deleted unless `restoreMessages` is set. Emits `channel.unmute`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not
@@ -132,9 +136,9 @@ type ModerationServiceClient interface {
 	RemoveMute(ctx context.Context, in *RemoveMuteRequest, opts ...grpc.CallOption) (*RemoveMuteResponse, error)
 	// BanUsers bans up to 1,000 users in one transaction: a ban by anyone else comes before
 	// all of them or after all of them. Each user who can be banned is; the results say what
-	// happened to each, in the order of the request. For each user whom it bans, it emits the
-	// events of BanUser, in the same order. A dry run changes nothing and returns what would
-	// happen.
+	// happened to each, in the order of the request. A ban that lasts longer than the ban in
+	// force replaces it. For each user whom it bans, it emits the events of BanUser, in the
+	// same order. A dry run changes nothing and returns what would happen.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or
@@ -148,10 +152,12 @@ type ModerationServiceClient interface {
 	// is of another channel.
 	ListBanBatches(ctx context.Context, in *ListBanBatchesRequest, opts ...grpc.CallOption) (*ListBanBatchesResponse, error)
 	// UndoBanBatch lifts, in one transaction, the bans of a batch that are still the present
-	// ones. If `restoreMessages` is set, the messages that these bans deleted are visible
+	// ones. If such a ban replaced another one that would still run, that one is in force
+	// again. If `restoreMessages` is set, the messages that these bans deleted are visible
 	// again, unless something else deleted them since. Messages can be restored for 24 hours.
-	// Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call
-	// finds no bans to lift, and changes nothing.
+	// Emits `channel.unban` for each user who is free, and `channel.ban` with `replaces` for
+	// each ban that is in force again, in the order of the batch. A repeated call finds no bans
+	// to lift, and changes nothing.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
@@ -171,11 +177,13 @@ type ModerationServiceClient interface {
 	// CommitSweep bans exactly the users whom a preview found, as one batch, in transactions
 	// of 1,000 users. For each user whom it bans, it emits the events of BanUser. The first
 	// transaction checks the caller and records the sweep. From then on it is completed, by
-	// another server if necessary, in the caller's name. The call waits for the end, and
-	// returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
+	// another server if necessary, in the caller's name. Each transaction checks that the
+	// caller may still moderate the channel, and that the user has not revoked the grant to the
+	// client; otherwise the sweep ends, and so does its afterglow. The call waits for the end,
+	// and returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
 	// banned. A call that is repeated with its idempotency key waits for the end again, and
-	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress:
-	// then the call returns `ENDED`.
+	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress. The
+	// call returns `ENDED` for a sweep that ended before it was complete.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
@@ -187,7 +195,8 @@ type ModerationServiceClient interface {
 	// again, unless something else deleted them too. Messages can be restored for 24 hours.
 	// A sweep of the moderator that is in progress ends, and so does an afterglow. Emits
 	// `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the
-	// order in which the bans and mutes were made. One call lifts up to 10,000, the oldest
+	// order in which the bans and mutes were made. A ban of somebody else that the moderator
+	// replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest
 	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
 	// would happen. The moderator keeps the role: remove it first.
 	//
@@ -455,11 +464,13 @@ type ModerationServiceServer interface {
 	RemoveModerator(context.Context, *RemoveModeratorRequest) (*RemoveModeratorResponse, error)
 	// BanUser bans a user from a channel until the ban is removed or, if the ban has a
 	// duration, expires, and deletes all the user's messages in the channel, however many
-	// there are. If the user is already banned, the call returns the existing ban unchanged
-	// and emits nothing. The user's
-	// roles, mute, follow and subscription stay unchanged, but a banned moderator has no
-	// moderation rights while the ban lasts. Emits `channel.ban`, then
+	// there are. The user's roles, mute, follow and subscription stay unchanged, but a banned
+	// moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then
 	// `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
+	//
+	// If the user is banned already, the new ban replaces the ban in force if `replace` is
+	// true or if it lasts longer. It emits `channel.ban` alone, with `replaces`. Otherwise the
+	// call changes nothing, emits nothing, and returns the ban in force.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`.
@@ -467,8 +478,9 @@ type ModerationServiceServer interface {
 	// given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
 	// the channel's owner.
 	BanUser(context.Context, *BanUserRequest) (*BanUserResponse, error)
-	// RemoveBan removes the ban of a user from a channel. Messages that the ban deleted
-	// stay deleted. Emits `channel.unban`.
+	// RemoveBan removes the ban of a user from a channel. Messages that the ban deleted stay
+	// deleted unless `restoreMessages` is set. The user is exempt from the afterglows that run
+	// in the channel. Emits `channel.unban`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: NOT_BANNED (404) if the user is not banned from the channel or does not
@@ -477,15 +489,16 @@ type ModerationServiceServer interface {
 	// MuteUser prevents a user from posting in a channel for `durationSeconds`, ten minutes
 	// by default, and deletes all the user's messages in the channel. Emits `channel.mute`,
 	// then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
-	// expires.
+	// expires. With `replace`, it replaces an active mute of the user, and emits `channel.mute`
+	// alone, with `replaces`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user
-	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
+	// is still active and `replace` is not set; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
 	// the user is the channel's owner.
 	MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error)
 	// RemoveMute ends the mute of a user in a channel. Messages that the mute deleted stay
-	// deleted. Emits `channel.unmute`.
+	// deleted unless `restoreMessages` is set. Emits `channel.unmute`.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not
@@ -493,9 +506,9 @@ type ModerationServiceServer interface {
 	RemoveMute(context.Context, *RemoveMuteRequest) (*RemoveMuteResponse, error)
 	// BanUsers bans up to 1,000 users in one transaction: a ban by anyone else comes before
 	// all of them or after all of them. Each user who can be banned is; the results say what
-	// happened to each, in the order of the request. For each user whom it bans, it emits the
-	// events of BanUser, in the same order. A dry run changes nothing and returns what would
-	// happen.
+	// happened to each, in the order of the request. A ban that lasts longer than the ban in
+	// force replaces it. For each user whom it bans, it emits the events of BanUser, in the
+	// same order. A dry run changes nothing and returns what would happen.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or
@@ -509,10 +522,12 @@ type ModerationServiceServer interface {
 	// is of another channel.
 	ListBanBatches(context.Context, *ListBanBatchesRequest) (*ListBanBatchesResponse, error)
 	// UndoBanBatch lifts, in one transaction, the bans of a batch that are still the present
-	// ones. If `restoreMessages` is set, the messages that these bans deleted are visible
+	// ones. If such a ban replaced another one that would still run, that one is in force
+	// again. If `restoreMessages` is set, the messages that these bans deleted are visible
 	// again, unless something else deleted them since. Messages can be restored for 24 hours.
-	// Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call
-	// finds no bans to lift, and changes nothing.
+	// Emits `channel.unban` for each user who is free, and `channel.ban` with `replaces` for
+	// each ban that is in force again, in the order of the batch. A repeated call finds no bans
+	// to lift, and changes nothing.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
@@ -532,11 +547,13 @@ type ModerationServiceServer interface {
 	// CommitSweep bans exactly the users whom a preview found, as one batch, in transactions
 	// of 1,000 users. For each user whom it bans, it emits the events of BanUser. The first
 	// transaction checks the caller and records the sweep. From then on it is completed, by
-	// another server if necessary, in the caller's name. The call waits for the end, and
-	// returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
+	// another server if necessary, in the caller's name. Each transaction checks that the
+	// caller may still moderate the channel, and that the user has not revoked the grant to the
+	// client; otherwise the sweep ends, and so does its afterglow. The call waits for the end,
+	// and returns `IN_PROGRESS` if that takes long: ListBanBatches then shows how many users are
 	// banned. A call that is repeated with its idempotency key waits for the end again, and
-	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress:
-	// then the call returns `ENDED`.
+	// returns the same batch. UndoBanBatch undoes the sweep, or ends it if it is in progress. The
+	// call returns `ENDED` for a sweep that ended before it was complete.
 	//
 	// Tokens, scope and relation: as BanUser.
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
@@ -548,7 +565,8 @@ type ModerationServiceServer interface {
 	// again, unless something else deleted them too. Messages can be restored for 24 hours.
 	// A sweep of the moderator that is in progress ends, and so does an afterglow. Emits
 	// `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the
-	// order in which the bans and mutes were made. One call lifts up to 10,000, the oldest
+	// order in which the bans and mutes were made. A ban of somebody else that the moderator
+	// replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest
 	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
 	// would happen. The moderator keeps the role: remove it first.
 	//

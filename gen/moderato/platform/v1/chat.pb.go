@@ -93,7 +93,7 @@ type StandingChangeKind int32
 const (
 	// Never sent.
 	StandingChangeKind_STANDING_CHANGE_KIND_UNSPECIFIED StandingChangeKind = 0
-	// The user is banned, since `occurred_at`. Replaces an earlier ban.
+	// The user is banned, since `banned_at`. Replaces an earlier ban.
 	StandingChangeKind_STANDING_CHANGE_KIND_BAN StandingChangeKind = 1
 	// The user is not banned any more.
 	StandingChangeKind_STANDING_CHANGE_KIND_UNBAN StandingChangeKind = 2
@@ -740,8 +740,9 @@ type StandingsSubscription struct {
 	AllChannels bool `protobuf:"varint,3,opt,name=all_channels,json=allChannels" json:"all_channels,omitempty"`
 	// Where to resume: the latest `cursor` whose response was applied, in the memory that
 	// still has the state. Empty for a snapshot. A cursor of other channels, one after which
-	// changes are no longer kept, or one from before a user or channel was erased or a
-	// channel of `channel_ids` was created leads to a snapshot as well.
+	// changes are no longer kept, or one from before a user or channel was erased, a
+	// channel of `channel_ids` was created, or bans, mutes or roles were imported leads to a
+	// snapshot as well.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1303,7 +1304,10 @@ type StandingChange struct {
 	// until it is removed, and for no check of messages.
 	ExpiresAt int64 `protobuf:"varint,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// For a role: the role.
-	Role          Role `protobuf:"varint,6,opt,name=role,enum=moderato.platform.v1.Role" json:"role,omitempty"`
+	Role Role `protobuf:"varint,6,opt,name=role,enum=moderato.platform.v1.Role" json:"role,omitempty"`
+	// For a ban: when it was applied, which is before `occurred_at` if the ban is in force again
+	// because the one that had replaced it was undone.
+	BannedAt      int64 `protobuf:"varint,7,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1378,6 +1382,13 @@ func (x *StandingChange) GetRole() Role {
 		return x.Role
 	}
 	return Role_ROLE_UNSPECIFIED
+}
+
+func (x *StandingChange) GetBannedAt() int64 {
+	if x != nil {
+		return x.BannedAt
+	}
+	return 0
 }
 
 var File_moderato_platform_v1_chat_proto protoreflect.FileDescriptor
@@ -1468,7 +1479,7 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\fR\tchannelId\x12\x19\n" +
 	"\buser_ids\x18\x02 \x01(\fR\auserIds\x120\n" +
-	"\x05roles\x18\x03 \x03(\x0e2\x1a.moderato.platform.v1.RoleR\x05roles\"\xf6\x01\n" +
+	"\x05roles\x18\x03 \x03(\x0e2\x1a.moderato.platform.v1.RoleR\x05roles\"\x93\x02\n" +
 	"\x0eStandingChange\x12<\n" +
 	"\x04kind\x18\x01 \x01(\x0e2(.moderato.platform.v1.StandingChangeKindR\x04kind\x12\x1d\n" +
 	"\n" +
@@ -1478,7 +1489,8 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"occurredAt\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\x03R\texpiresAt\x12.\n" +
-	"\x04role\x18\x06 \x01(\x0e2\x1a.moderato.platform.v1.RoleR\x04role*[\n" +
+	"\x04role\x18\x06 \x01(\x0e2\x1a.moderato.platform.v1.RoleR\x04role\x12\x1b\n" +
+	"\tbanned_at\x18\a \x01(\x03R\bbannedAt*[\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +

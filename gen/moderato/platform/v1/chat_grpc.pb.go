@@ -43,9 +43,9 @@ type ChatServiceClient interface {
 	// its sender take effect one after the other, even if they run at the same time:
 	// either the post is refused, or the ban or mute deletes the message.
 	//
-	// Errors: USER_BANNED (FAILED_PRECONDITION) if the sender is banned; USER_MUTED
-	// (FAILED_PRECONDITION), with `muteExpiresAt` in the metadata of
-	// `google.rpc.ErrorInfo`, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
+	// Errors: USER_BANNED (FAILED_PRECONDITION), with `expiresAt` in the metadata of
+	// `google.rpc.ErrorInfo` if the ban ends by itself, if the sender is banned; USER_MUTED
+	// (FAILED_PRECONDITION), with `muteExpiresAt` there, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
 	// if the channel or user does not exist.
 	PostMessage(ctx context.Context, in *PostMessageRequest, opts ...grpc.CallOption) (*PostMessageResponse, error)
 	// ListMessages returns a channel's messages, newest first, without those that a ban
@@ -158,9 +158,9 @@ type ChatServiceServer interface {
 	// its sender take effect one after the other, even if they run at the same time:
 	// either the post is refused, or the ban or mute deletes the message.
 	//
-	// Errors: USER_BANNED (FAILED_PRECONDITION) if the sender is banned; USER_MUTED
-	// (FAILED_PRECONDITION), with `muteExpiresAt` in the metadata of
-	// `google.rpc.ErrorInfo`, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
+	// Errors: USER_BANNED (FAILED_PRECONDITION), with `expiresAt` in the metadata of
+	// `google.rpc.ErrorInfo` if the ban ends by itself, if the sender is banned; USER_MUTED
+	// (FAILED_PRECONDITION), with `muteExpiresAt` there, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
 	// if the channel or user does not exist.
 	PostMessage(context.Context, *PostMessageRequest) (*PostMessageResponse, error)
 	// ListMessages returns a channel's messages, newest first, without those that a ban

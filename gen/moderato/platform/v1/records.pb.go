@@ -49,6 +49,8 @@ type Record struct {
 	//	*Record_Vote
 	//	*Record_Activity
 	//	*Record_Raid
+	//	*Record_Ban
+	//	*Record_Mute
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -226,6 +228,24 @@ func (x *Record) GetRaid() *RaidRecord {
 	return nil
 }
 
+func (x *Record) GetBan() *BanRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Ban); ok {
+			return x.Ban
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetMute() *MuteRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Mute); ok {
+			return x.Mute
+		}
+	}
+	return nil
+}
+
 type isRecord_Kind interface {
 	isRecord_Kind()
 }
@@ -305,6 +325,16 @@ type Record_Raid struct {
 	Raid *RaidRecord `protobuf:"bytes,15,opt,name=raid,oneof"`
 }
 
+type Record_Ban struct {
+	// A ban of a user from a channel.
+	Ban *BanRecord `protobuf:"bytes,16,opt,name=ban,oneof"`
+}
+
+type Record_Mute struct {
+	// A mute of a user in a channel.
+	Mute *MuteRecord `protobuf:"bytes,17,opt,name=mute,oneof"`
+}
+
 func (*Record_Category) isRecord_Kind() {}
 
 func (*Record_User) isRecord_Kind() {}
@@ -334,6 +364,10 @@ func (*Record_Vote) isRecord_Kind() {}
 func (*Record_Activity) isRecord_Kind() {}
 
 func (*Record_Raid) isRecord_Kind() {}
+
+func (*Record_Ban) isRecord_Kind() {}
+
+func (*Record_Mute) isRecord_Kind() {}
 
 // CategoryRecord is a category, with `id` as its key.
 type CategoryRecord struct {
@@ -1685,11 +1719,197 @@ func (x *RaidRecord) GetRaidedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// BanRecord is a ban that is in force, with the channel and the user as its key. The messages
+// that the user sent until `banned_at` are deleted. A ban that has expired is skipped.
+type BanRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The banned user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Required. The user who applied the ban: a UUID in upper or lower case.
+	ModeratorId string `protobuf:"bytes,3,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// Required. When the ban was applied; not in the future.
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// When the ban expires, after `banned_at`; unset if it lasts until it is removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// Why the user is banned: up to 500 characters, without control characters; may be empty.
+	Reason        string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanRecord) Reset() {
+	*x = BanRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanRecord) ProtoMessage() {}
+
+func (x *BanRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanRecord.ProtoReflect.Descriptor instead.
+func (*BanRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *BanRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *BanRecord) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *BanRecord) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *BanRecord) GetBannedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BannedAt
+	}
+	return nil
+}
+
+func (x *BanRecord) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *BanRecord) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// MuteRecord is a mute that is active, with the channel and the user as its key. The messages
+// that the user sent until `muted_at` are deleted. A mute that has expired is skipped.
+type MuteRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The muted user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Required. The user who applied the mute: a UUID in upper or lower case.
+	ModeratorId string `protobuf:"bytes,3,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// Required. When the mute was applied; not in the future.
+	MutedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=muted_at,json=mutedAt" json:"muted_at,omitempty"`
+	// Required. When the mute expires: after `muted_at`.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// Why the user is muted: up to 500 characters, without control characters; may be empty.
+	Reason        string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MuteRecord) Reset() {
+	*x = MuteRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MuteRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MuteRecord) ProtoMessage() {}
+
+func (x *MuteRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MuteRecord.ProtoReflect.Descriptor instead.
+func (*MuteRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *MuteRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *MuteRecord) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *MuteRecord) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *MuteRecord) GetMutedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MutedAt
+	}
+	return nil
+}
+
+func (x *MuteRecord) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *MuteRecord) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 var File_moderato_platform_v1_records_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xac\a\n" +
+	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\x99\b\n" +
 	"\x06Record\x12B\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordH\x00R\bcategory\x126\n" +
 	"\x04user\x18\x02 \x01(\v2 .moderato.platform.v1.UserRecordH\x00R\x04user\x12?\n" +
@@ -1706,7 +1926,9 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\x03vod\x18\f \x01(\v2\x1f.moderato.platform.v1.VodRecordH\x00R\x03vod\x126\n" +
 	"\x04vote\x18\r \x01(\v2 .moderato.platform.v1.VoteRecordH\x00R\x04vote\x12B\n" +
 	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivity\x126\n" +
-	"\x04raid\x18\x0f \x01(\v2 .moderato.platform.v1.RaidRecordH\x00R\x04raidB\x06\n" +
+	"\x04raid\x18\x0f \x01(\v2 .moderato.platform.v1.RaidRecordH\x00R\x04raid\x123\n" +
+	"\x03ban\x18\x10 \x01(\v2\x1f.moderato.platform.v1.BanRecordH\x00R\x03ban\x126\n" +
+	"\x04mute\x18\x11 \x01(\v2 .moderato.platform.v1.MuteRecordH\x00R\x04muteB\x06\n" +
 	"\x04kind\"\xb6\x01\n" +
 	"\x0eCategoryRecord\x12 \n" +
 	"\x02id\x18\x01 \x01(\x03B\x10\x92\xb5\x18\f\x18\x01 \xff\xff\xff\xff\xff\xff\xff\xff?R\x02id\x12\"\n" +
@@ -1839,7 +2061,26 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x1b\n" +
 	"\traider_id\x18\x03 \x01(\tR\braiderId\x12'\n" +
 	"\fviewer_count\x18\x04 \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\x127\n" +
-	"\traided_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\braidedAtBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\traided_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\braidedAt\"\xfb\x01\n" +
+	"\tBanRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12!\n" +
+	"\fmoderator_id\x18\x03 \x01(\tR\vmoderatorId\x127\n" +
+	"\tbanned_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x129\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
+	"\x06reason\x18\x06 \x01(\tB\a\x92\xb5\x18\x03\x10\xf4\x03R\x06reason\"\xfa\x01\n" +
+	"\n" +
+	"MuteRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12!\n" +
+	"\fmoderator_id\x18\x03 \x01(\tR\vmoderatorId\x125\n" +
+	"\bmuted_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\amutedAt\x129\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
+	"\x06reason\x18\x06 \x01(\tB\a\x92\xb5\x18\x03\x10\xf4\x03R\x06reasonBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_records_proto_rawDescOnce sync.Once
@@ -1853,7 +2094,7 @@ func file_moderato_platform_v1_records_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_records_proto_rawDescData
 }
 
-var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*Record)(nil),                // 0: moderato.platform.v1.Record
 	(*CategoryRecord)(nil),        // 1: moderato.platform.v1.CategoryRecord
@@ -1871,8 +2112,10 @@ var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*VoteRecord)(nil),            // 13: moderato.platform.v1.VoteRecord
 	(*ActivityRecord)(nil),        // 14: moderato.platform.v1.ActivityRecord
 	(*RaidRecord)(nil),            // 15: moderato.platform.v1.RaidRecord
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),       // 17: google.protobuf.Struct
+	(*BanRecord)(nil),             // 16: moderato.platform.v1.BanRecord
+	(*MuteRecord)(nil),            // 17: moderato.platform.v1.MuteRecord
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 19: google.protobuf.Struct
 }
 var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	1,  // 0: moderato.platform.v1.Record.category:type_name -> moderato.platform.v1.CategoryRecord
@@ -1890,25 +2133,31 @@ var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	13, // 12: moderato.platform.v1.Record.vote:type_name -> moderato.platform.v1.VoteRecord
 	14, // 13: moderato.platform.v1.Record.activity:type_name -> moderato.platform.v1.ActivityRecord
 	15, // 14: moderato.platform.v1.Record.raid:type_name -> moderato.platform.v1.RaidRecord
-	16, // 15: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
-	16, // 16: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
-	16, // 17: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
-	16, // 18: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
-	16, // 19: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
-	16, // 20: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
-	16, // 21: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
-	16, // 22: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
-	16, // 23: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
-	16, // 24: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
-	16, // 25: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
-	17, // 26: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
-	17, // 27: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
-	16, // 28: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	16, // 15: moderato.platform.v1.Record.ban:type_name -> moderato.platform.v1.BanRecord
+	17, // 16: moderato.platform.v1.Record.mute:type_name -> moderato.platform.v1.MuteRecord
+	18, // 17: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
+	18, // 18: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
+	18, // 19: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
+	18, // 20: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 21: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
+	18, // 22: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
+	18, // 23: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
+	18, // 24: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
+	18, // 25: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
+	18, // 26: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
+	18, // 27: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
+	19, // 28: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
+	19, // 29: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
+	18, // 30: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
+	18, // 31: moderato.platform.v1.BanRecord.banned_at:type_name -> google.protobuf.Timestamp
+	18, // 32: moderato.platform.v1.BanRecord.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 33: moderato.platform.v1.MuteRecord.muted_at:type_name -> google.protobuf.Timestamp
+	18, // 34: moderato.platform.v1.MuteRecord.expires_at:type_name -> google.protobuf.Timestamp
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_records_proto_init() }
@@ -1932,6 +2181,8 @@ func file_moderato_platform_v1_records_proto_init() {
 		(*Record_Vote)(nil),
 		(*Record_Activity)(nil),
 		(*Record_Raid)(nil),
+		(*Record_Ban)(nil),
+		(*Record_Mute)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1939,7 +2190,7 @@ func file_moderato_platform_v1_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_records_proto_rawDesc), len(file_moderato_platform_v1_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
