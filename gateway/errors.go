@@ -27,6 +27,7 @@ type errorData struct {
 	RequestID      string             `json:"requestId"`
 	Violations     []apierr.Violation `json:"violations,omitempty"`
 	MuteExpiresAt  string             `json:"muteExpiresAt,omitempty"`
+	ExpiresAt      json.RawMessage    `json:"expiresAt,omitempty"`
 	RequiredScope  string             `json:"requiredScope,omitempty"`
 	AcceptedTokens []string           `json:"acceptedTokens,omitempty"`
 	WebhookID      string             `json:"webhookId,omitempty"`
@@ -88,13 +89,19 @@ func errorText(requestID string, e *apierr.Error) []byte {
 		RequiredScope: e.Metadata[apierr.RequiredScope],
 		WebhookID:     e.Metadata[apierr.WebhookID],
 	}}
+	if e.Reason == moderatov1.Reason_REASON_USER_BANNED {
+		body.Data.ExpiresAt = json.RawMessage("null")
+		if at := e.Metadata[apierr.ExpiresAt]; at != "" {
+			body.Data.ExpiresAt = json.RawMessage(strconv.Quote(at))
+		}
+	}
 	if kinds := e.Metadata[apierr.AcceptedTokens]; kinds != "" {
 		body.Data.AcceptedTokens = strings.Split(kinds, ",")
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(body) // strings only: it cannot fail
+	_ = encoder.Encode(body) // strings and null only: it cannot fail
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 

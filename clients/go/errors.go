@@ -65,6 +65,13 @@ func (e *Error) MuteExpiresAt() (time.Time, bool) {
 	return at, err == nil
 }
 
+// BanExpiresAt returns when the ban ends that is the reason of the error, and reports whether
+// it ends by itself: with REASON_USER_BANNED.
+func (e *Error) BanExpiresAt() (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, e.Metadata["expiresAt"])
+	return at, err == nil
+}
+
 // ReasonOf returns the reason of the error of a call. It returns REASON_UNSPECIFIED for
 // nil, and for an error that does not come from the server.
 func ReasonOf(err error) moderatov1.Reason {

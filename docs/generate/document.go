@@ -136,10 +136,11 @@ func (d *document) addErrors() {
 		{"requestId", text("The id of the request, as in the header X-Request-Id.")},
 		{"violations", object{{"type", "array"}, {"items", ref("schemas", "Violation")}, {"description", "With INVALID_ARGUMENT: what is wrong with each field; at most 100."}}},
 		{apierr.MuteExpiresAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "With MUTE_ACTIVE and USER_MUTED: when the mute ends."}}},
+		{apierr.ExpiresAt, object{{"type", []string{"string", "null"}}, {"format", "date-time"}, {"description", "With USER_BANNED: when the ban ends; null if it lasts until it is removed."}}},
 		{apierr.RequiredScope, text("With SCOPE_MISSING and GRANT_MISSING: the missing scope.")},
 		{apierr.AcceptedTokens, object{{"type", "array"}, {"items", object{{"type", "string"}, {"enum", []string{"user", "app", "service"}}}}, {"description", "With TOKEN_KIND_NOT_ACCEPTED: the kinds that are accepted."}}},
 		{apierr.WebhookID, text("With WEBHOOK_EXISTS: the id of the webhook that exists.")},
-	}, "violations", apierr.MuteExpiresAt, apierr.RequiredScope, apierr.AcceptedTokens, apierr.WebhookID)
+	}, "violations", apierr.MuteExpiresAt, apierr.ExpiresAt, apierr.RequiredScope, apierr.AcceptedTokens, apierr.WebhookID)
 	d.schemas["Violation"] = record("What is wrong with a field.", object{
 		{"field", text("The field, as the caller wrote it; empty for the body or the query as a whole.")},
 		{"description", text("What the field must be.")},

@@ -184,7 +184,8 @@ func union(names, further []string) []string {
 
 // namesEnd reports whether responses with an error state in Retry-After when it ends.
 func namesEnd(r reason) bool {
-	return r == moderatov1.Reason_REASON_MUTE_ACTIVE || r == moderatov1.Reason_REASON_USER_MUTED || r == moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE
+	return r == moderatov1.Reason_REASON_MUTE_ACTIVE || r == moderatov1.Reason_REASON_USER_MUTED || r == moderatov1.Reason_REASON_USER_BANNED ||
+		r == moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE
 }
 
 // errorHeaders returns the headers of the response for errors.
@@ -217,6 +218,8 @@ func (d *document) errorExample(r reason, rule authz.Rule) object {
 		data = append(data, member{apierr.MuteExpiresAt, exampleTime})
 	case moderatov1.Reason_REASON_WEBHOOK_EXISTS:
 		data = append(data, member{apierr.WebhookID, exampleEventID})
+	case moderatov1.Reason_REASON_USER_BANNED:
+		data = append(data, member{apierr.ExpiresAt, nil})
 	case moderatov1.Reason_REASON_SCOPE_MISSING, moderatov1.Reason_REASON_GRANT_MISSING:
 		scope := cmp.Or(rule.Scope, authn.UsersRead)
 		isShared = rule.Scope == ""

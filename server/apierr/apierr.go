@@ -29,6 +29,7 @@ const Domain = "moderato"
 // Names of metadata. Over REST they are fields of `data`, over gRPC of ErrorInfo.
 const (
 	MuteExpiresAt  = "muteExpiresAt"
+	ExpiresAt      = "expiresAt"
 	RequiredScope  = "requiredScope"
 	AcceptedTokens = "acceptedTokens"
 	WebhookID      = "webhookId"
@@ -106,6 +107,18 @@ func MuteActive(reason moderatov1.Reason, until, now instant.Instant) *Error {
 		Metadata:   map[string]string{MuteExpiresAt: until.String()},
 		RetryAfter: until.Sub(now),
 	}
+}
+
+// UserBanned returns the error for the post of a user who is banned until an instant; nil if
+// the ban lasts until it is removed.
+func UserBanned(until *instant.Instant, now instant.Instant) *Error {
+	e := New(moderatov1.Reason_REASON_USER_BANNED)
+	if until != nil {
+		e.Message = "The user is banned from this channel until " + until.String() + "."
+		e.Metadata = map[string]string{ExpiresAt: until.String()}
+		e.RetryAfter = until.Sub(now)
+	}
+	return e
 }
 
 // Error returns the reason and the cause for logs, in at most about 2 KiB.

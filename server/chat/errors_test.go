@@ -243,6 +243,11 @@ func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		timed := servertest.AddUsers(t, s.Store, 1)[0].String()
+		_, err = s.Moderation.BanUser(moderator, &moderatov1.BanUserRequest{ChannelId: owner, BanUserId: timed, DurationSeconds: new(int64(3600))})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, user := range []string{viewer, raider} {
 			_, err = s.Moderation.MuteUser(moderator, &moderatov1.MuteUserRequest{ChannelId: owner, MutedUserId: user})
 			if err != nil {
@@ -265,6 +270,10 @@ func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 			{"a post in an unknown channel by an unknown user", post(nobody, nobody, "gg"), chatUnknownChannel},
 			{"a post by an unknown user", post(owner, nobody, "gg"), chatUnknownUser},
 			{"a post by a banned user", post(owner, raider, "gg"), chatBanned}, // the user is also muted
+			{"a post by a user with a timed ban", post(owner, timed, "gg"), chatRefusal{
+				code: codes.FailedPrecondition, reason: "USER_BANNED", message: "The user is banned from this channel until " + now.Add(time.Hour).String() + ".",
+				metadata: map[string]string{"expiresAt": now.Add(time.Hour).String()}, retryAfter: 50*time.Minute + time.Millisecond,
+			}},
 			{"an earlier post that a banned user repeats", repeated, chatBanned},
 			{"a post by a muted user", post(owner, viewer, "gg"), muted},
 			{"no text by a banned user", post(owner, raider, ""), chatInvalid([2]string{"text", "is required"})},

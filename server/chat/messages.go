@@ -27,6 +27,8 @@ type Standing struct {
 	HasChannel, HasUser bool
 	// BannedAt is nil when the user is not banned.
 	BannedAt *instant.Instant
+	// BanExpiresAt is when the ban ends; nil if it lasts until it is removed.
+	BanExpiresAt *instant.Instant
 	// MuteExpiresAt is nil when no mute is active.
 	MuteExpiresAt *instant.Instant
 	// IsModerator, IsVIP and IsOG are the user's roles.
@@ -59,12 +61,13 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 	return d.Clock.SQL() + `,
 			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND ` + users.Exists + `),
 			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ? AND ` + authz.InForce(d.Clock, "bans") + `),
+			(SELECT expires_at FROM bans WHERE channel_id = ? AND user_id = ?),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 			` + generation("?", "?") + `,
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`,
-		[]any{channel, user, channel, user, channel, user, channel, user, channel, channel, user, channel, user, channel, user}
+		[]any{channel, user, channel, user, channel, user, channel, user, channel, user, channel, channel, user, channel, user, channel, user}
 }
 
 // standing selects a user's standing.
@@ -116,7 +119,7 @@ func ReadSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (
 // readStanding reads the standingColumns of a row.
 func readStanding(s *store.Store, r *store.Row) (st Standing) {
 	st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
-	st.BannedAt = r.OptionalInstant()
+	st.BannedAt, st.BanExpiresAt = r.OptionalInstant(), r.OptionalInstant()
 	if expiresAt := r.OptionalInstant(); expiresAt != nil && st.Now < *expiresAt {
 		st.MuteExpiresAt = expiresAt
 	}

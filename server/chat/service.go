@@ -107,7 +107,7 @@ func messageEvent(m Message, st *Standing) *moderatov1.Event {
 func refuseSilenced(st *Standing) error {
 	switch {
 	case st.BannedAt != nil:
-		return apierr.New(moderatov1.Reason_REASON_USER_BANNED)
+		return apierr.UserBanned(st.BanExpiresAt, st.Now)
 	case st.MuteExpiresAt != nil:
 		return apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, *st.MuteExpiresAt, st.Now)
 	}

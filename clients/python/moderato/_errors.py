@@ -78,6 +78,12 @@ class ModeratoError(Exception):
         at = self.data.get("muteExpiresAt")
         return None if at is None else timestamp(at)
 
+    @property
+    def ban_expires_at(self) -> Optional[datetime]:
+        """When the ban ends, on `USER_BANNED`; None if it lasts until it is removed."""
+        at = self.data.get("expiresAt")
+        return None if at is None else timestamp(at)
+
 
 class APIConnectionError(ModeratoError):
     """There was no response.

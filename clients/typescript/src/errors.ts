@@ -64,6 +64,12 @@ export class ModeratoError extends Error {
     const at = this.data.muteExpiresAt as string | undefined
     return at === undefined ? undefined : new Date(at)
   }
+
+  /** When the ban ends, on `USER_BANNED`; undefined if it lasts until it is removed. */
+  get banExpiresAt(): Date | undefined {
+    const at = this.data.expiresAt as string | null | undefined
+    return at == null ? undefined : new Date(at)
+  }
 }
 
 /**
