@@ -9,7 +9,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/banbatch"
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
@@ -175,19 +174,19 @@ func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Messa
 			continue
 		}
 		// A sender who is exempt does not wait for the channel's lock.
-		isExempt, err := a.isExempt(ctx, a.Store.Read, &g.conditions, m.UserID, st.Now)
+		isExempt, err := a.isExempt(ctx, a.Store.Read, g.sweepID, &g.conditions, m.UserID, st.Now)
 		if err != nil {
 			return a.Store.Classify(err)
 		}
 		if isExempt {
 			continue
 		}
-		refused, err := a.join(ctx, g, m)
+		refusal, err := a.join(ctx, g, m)
 		if err != nil {
 			return err
 		}
-		if refused {
-			return apierr.New(moderatov1.Reason_REASON_USER_BANNED)
+		if refusal != nil {
+			return refusal
 		}
 	}
 	return nil
@@ -216,8 +215,11 @@ func (a *Afterglows) match(ctx context.Context, row *tableindex.Row[glowing, *af
 	return g, g.matcher != nil && g.matcher.Match(m.Text), nil
 }
 
-// isExempt reports whether a user is exempt from a sweep, or does not exist.
-func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, of *conditions, userID uid.ID, now instant.Instant) (bool, error) {
+// isExempt reports whether a user is exempt from a sweep or pardoned, or does not exist.
+func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, sweep digest.SHA256, of *conditions, userID uid.ID, now instant.Instant) (bool, error) {
+	if pardoned, err := isPardoned(ctx, q, of.channelID, sweep, userID); err != nil || pardoned {
+		return pardoned, err
+	}
 	states, err := readStates(ctx, a.Store, q, of, now, []uid.ID{userID})
 	if err != nil {
 		return false, err
@@ -226,13 +228,14 @@ func (a *Afterglows) isExempt(ctx context.Context, q store.Queryer, of *conditio
 	return state == nil || of.exemption(state, now) != nil, nil
 }
 
-// join bans the sender of a message as part of the sweep's batch, and reports whether the
-// message is refused. It is not if the sender is exempt. If the batch is full, the message is
-// refused and the sender is not banned.
-func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message) (refused bool, err error) {
+// join bans the sender of a message as part of the sweep's batch, and returns with
+// what the message is refused; nil if it is not, because the sender is exempt or the afterglow
+// is over. If the batch is full, the message is refused until the end of the afterglow, and the
+// sender is not banned.
+func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message) (refusal *apierr.Error, err error) {
 	plain := idempotency.WithoutKey(ctx) // the refused call stores no response
 	err = change.ApplyUnattended(plain, a.Store, m.ChannelID, func(ctx context.Context, c *change.Change) error {
-		refused = false
+		refusal = nil
 		if err := chat.Admit(ctx, a.Store, c.Tx, m.UserID); err != nil {
 			return err
 		}
@@ -243,17 +246,25 @@ func (a *Afterglows) join(ctx context.Context, g *afterglow, m chat.Message) (re
 		if err != nil {
 			return err
 		}
+		if mayGoOn, err := endIfUnauthorized(ctx, c, row); err != nil || !mayGoOn {
+			return err
+		}
 		exemptions := exemptionsOf(row)
-		isExempt, err := a.isExempt(ctx, c.Tx, &exemptions, m.UserID, c.Now)
+		isExempt, err := a.isExempt(ctx, c.Tx, g.sweepID, &exemptions, m.UserID, c.Now)
 		if err != nil || isExempt {
 			return err
 		}
-		refused = true
+		refusal = apierr.UserBanned(row.AfterglowUntil, c.Now)
 		if isFull, err := c.Tx.BanBatch.Query().Where(banbatch.ID(*row.BatchID), banbatch.BannedCountGTE(maxAfterglowBatch)).Exist(ctx); err != nil || isFull {
 			return err
 		}
+		expiresAt, err := expiryOfJoined(ctx, c, row)
+		if err != nil {
+			return err
+		}
+		refusal = apierr.UserBanned(expiresAt, c.Now)
 		_, err = joinBatch(ctx, c, row, []uid.ID{m.UserID})
 		return err
 	})
-	return refused, err
+	return refusal, err
 }

@@ -238,3 +238,28 @@ func TestRefreshesOfAfterglowsEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestBannedPostsSayUntilWhen posts over REST as users with a permanent ban, with a timed one,
+// and as one whom an afterglow bans.
+func TestBannedPostsSayUntilWhen(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		d.creds[servertest.Raider] = d.As(t, servertest.Raider)
+		post := func(as uid.ID, expiresAt, text string) {
+			t.Helper()
+			r := d.REST(t, d.creds[as], "POST", "/v1/chats/messages", channelBody(`"message":"free sub"`))
+			if r.Status != 403 || !strings.Contains(r.Body, `"code":"USER_BANNED"`) || !strings.Contains(r.Body, `"expiresAt":`+expiresAt) || !strings.Contains(r.Body, text) {
+				t.Errorf("%d %s, want %s", r.Status, r.Body, expiresAt)
+			}
+		}
+		d.mustBan(servertest.Owner, servertest.Raider)
+		post(servertest.Raider, "null", "can remove the ban")
+		hour := start.Add(time.Hour).String()
+		d.replaceBan(servertest.Owner, servertest.Raider, 3600)
+		post(servertest.Raider, `"`+hour+`"`, "until "+hour)
+		d.raid(1, "free sub")
+		d.mustCommit(d.mustPreview().GetSweepToken(), glowing(60), func(r *moderatov1.CommitSweepRequest) { r.DurationSeconds = new(int64(3600)) })
+		post(servertest.Viewer, `"`+hour+`"`, "until "+hour)
+		post(servertest.Viewer, `"`+hour+`"`, "until "+hour)
+	})
+}
