@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -62,6 +63,31 @@ func Clear(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, 
 		return fmt.Errorf("clear messages: %w", err)
 	}
 	return nil
+}
+
+// ClearUntil is Clear for a sanction that was imported: it deletes the messages that a user
+// posted until an instant, and none that was posted later. It does nothing if a later deletion
+// has done so.
+func ClearUntil(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID, userID uid.ID, by Sanction, at instant.Instant) error {
+	of := []any{channelID, userID, channelID}
+	read := func() (sum int64, raisedAt instant.Instant, err error) {
+		err = store.QueryRow(ctx, tx, "SELECT "+generation("?", "?")+", COALESCE((SELECT raised_at FROM message_generations WHERE channel_id = ? AND user_id = ?), 0)",
+			append(of, channelID, userID), &sum, &raisedAt)
+		return sum, raisedAt, err
+	}
+	before, raisedAt, err := read()
+	if err != nil || raisedAt >= at {
+		return err
+	}
+	if err := Clear(ctx, tx, d, channelID, []uid.ID{userID}, by, at); err != nil {
+		return err
+	}
+	after, _, err := read()
+	if err != nil {
+		return err
+	}
+	return tx.Message.Update().Where(message.UserID(userID), message.ChannelID(channelID), message.Generation(before), message.SentAtGT(at)).
+		SetGeneration(after).Exec(ctx)
 }
 
 // Restore undoes the deletion by a sanction of some users. If the other sanction has deleted

@@ -36,11 +36,13 @@ type Tx struct {
 	// changed collects the users for whom RightsChanged was called; nil if each call is
 	// recorded immediately.
 	changed map[uid.ID]struct{}
+	// standings is whether StandingsChanged was called.
+	standings *bool
 }
 
 // NewBatch returns a Tx for many records. The caller must call Finish at its end.
 func NewBatch(s *store.Store, tx *ent.Tx, now instant.Instant) Tx {
-	return Tx{Tx: tx, Store: s, Now: now, changed: map[uid.ID]struct{}{}}
+	return Tx{Tx: tx, Store: s, Now: now, changed: map[uid.ID]struct{}{}, standings: new(bool)}
 }
 
 // RightsChanged is authz.RightsChanged for a user. In a batch, Finish records all users
@@ -53,6 +55,10 @@ func (tx Tx) RightsChanged(ctx context.Context, id uid.ID) error {
 	return nil
 }
 
+// StandingsChanged records that the batch changes bans, mutes or roles without an event. Streams
+// of standings then begin again.
+func (tx Tx) StandingsChanged() { *tx.standings = true }
+
 // Finish ends a batch.
 func (tx Tx) Finish(ctx context.Context) error {
 	ids := slices.SortedFunc(maps.Keys(tx.changed), func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
@@ -60,6 +66,9 @@ func (tx Tx) Finish(ctx context.Context) error {
 		if err := authz.RightsChanged(ctx, tx.Store.Dialect, tx.Tx, some...); err != nil {
 			return err
 		}
+	}
+	if *tx.standings {
+		return tx.EventSequencer.Update().AddImports(1).Exec(ctx) // it has one row; the sequencer waits for it
 	}
 	return nil
 }

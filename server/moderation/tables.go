@@ -24,6 +24,7 @@ var Tables = []domain.Table{
 			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
 		},
 		Impersonal: []string{"batch_id"},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetBan, putBan, (*platformv1.BanRecord).GetChannelId)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "moderator_id", Table: "users"}},
 		Checks: []domain.Check{{
 			Name: "every ban that was not imported has its events",
@@ -115,6 +116,7 @@ var Tables = []domain.Table{
 		Users: []domain.UserColumn{
 			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
 		},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetMute, putMute, (*platformv1.MuteRecord).GetChannelId)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 		Checks: []domain.Check{{
 			Name:  "mutes that have lapsed are announced",

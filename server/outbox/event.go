@@ -128,12 +128,14 @@ type Positions struct {
 	Trimmed int64
 	// Rewrites is how often events that have positions were changed or removed.
 	Rewrites int64
+	// Imports is how often an import changed bans, mutes or roles, of which no event tells.
+	Imports int64
 }
 
 // ReadPositions returns the present Positions.
 func ReadPositions(ctx context.Context, q store.Queryer) (at Positions, err error) {
-	err = store.QueryRow(ctx, q, "SELECT last_position, trimmed_position, rewrites FROM event_sequencers WHERE id = ?", []any{theRow},
-		&at.Last, &at.Trimmed, &at.Rewrites)
+	err = store.QueryRow(ctx, q, "SELECT last_position, trimmed_position, rewrites, imports FROM event_sequencers WHERE id = ?", []any{theRow},
+		&at.Last, &at.Trimmed, &at.Rewrites, &at.Imports)
 	return at, err
 }
 

@@ -33,8 +33,9 @@ const (
 	idsAtOnce = 500
 )
 
-// errGap ends the streams of a server that did not look for too long.
-var errGap = errors.New("deletions may have been missed")
+// errGap ends the streams of a server that did not look for too long, and of any server after
+// an import of bans, mutes or roles: a stream that begins again gets a snapshot.
+var errGap = errors.New("changes may have been missed")
 
 // state is what a server knows about all streams at one time.
 type state struct {
@@ -71,6 +72,8 @@ type observer struct {
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
+	// imported is whether the latest look found another import; used with looking held.
+	imported bool
 }
 
 func newObserver(s *store.Store) *observer {
@@ -191,8 +194,13 @@ func (o *observer) read(ctx context.Context) (*state, error) {
 // read after the count have every deletion that it counts.
 func (o *observer) deletions(ctx context.Context, next *state) (map[deletion]instant.Instant, error) {
 	if o.last == nil {
-		o.told = map[deletion]instant.Instant{}
+		o.told, o.imported = map[deletion]instant.Instant{}, false
 		return nil, nil
+	}
+	// An import of many batches ends the streams once, when it is over.
+	wasImported := o.imported
+	if o.imported = next.Imports != o.last.Imports; wasImported && !o.imported {
+		return nil, errGap
 	}
 	if next.Rewrites == o.last.Rewrites {
 		return nil, nil

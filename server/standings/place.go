@@ -21,6 +21,8 @@ type place struct {
 	Position int64 `json:"p"`
 	// Rewrites counts the deletions that were sent: see outbox.Positions.
 	Rewrites int64 `json:"r"`
+	// Imports counts the imports that the state of the chat server has: see outbox.Positions.
+	Imports int64 `json:"i,omitempty"`
 	// Channels is the digest of the channels of the stream.
 	Channels string `json:"c"`
 	// Missing is the digest of those channels that do not exist. It is empty for all
@@ -45,7 +47,7 @@ func (s *stream) place(position int64) place {
 		}
 	}
 	at := *s.placed
-	at.Position, at.Rewrites = position, s.rewrites
+	at.Position, at.Rewrites, at.Imports = position, s.rewrites, s.imports
 	return at
 }
 

@@ -192,7 +192,7 @@ func (s *Service) serve(ctx context.Context, st *stream, asked *subscription, fr
 // begin subscribes to the events, from a place if it can resume there, or else from the
 // present.
 func (s *stream) begin(ctx context.Context, from *place, present *state) (isResumed bool, err error) {
-	if from != nil && from.Rewrites == present.Rewrites && from.Channels == s.digest {
+	if from != nil && from.Rewrites == present.Rewrites && from.Imports == present.Imports && from.Channels == s.digest {
 		if isResumed, err = s.resume(ctx, from); err != nil {
 			return false, err
 		}
@@ -203,7 +203,7 @@ func (s *stream) begin(ctx context.Context, from *place, present *state) (isResu
 		}
 	}
 	s.from.Also = s.wake
-	s.rewrites = present.Rewrites
+	s.rewrites, s.imports = present.Rewrites, present.Imports
 	return isResumed, nil
 }
 

@@ -95,6 +95,7 @@ type stream struct {
 
 	// The rest is for the goroutine of the stream.
 	rewrites   int64    // the deletions that were sent
+	imports    int64    // the imports that the snapshot has, or that the cursor had
 	barrier    *barrier // nil once the state of the chat server is complete
 	sentChecks map[uid.ID]instant.Instant
 	// sentMissing are the channels of the selection that do not exist, as the chat server
