@@ -43,7 +43,7 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 		"UndoBanBatch": {"batchId": servertest.Nobody.String()}, "PreviewSweep": {"phrase": "free gems", "withinSeconds": 600},
 		"CommitSweep": {"sweepToken": servertest.Nobody.String()}, "GetUser": {"userId": raider}, "UpdateInfo": {"title": "a", "lang": "en"},
 		"ListVotes": {"epoch": "all"}, "ListUsers": {"userId": []string{owner}}, "RevokeGrant": {"clientId": "nobodys-dashboard"},
-		"CreateWebhook":         {"url": "https://hooks.example.com/moderato", "type": []string{o.eventType}},
+		"CreateWebhook":         {"url": "https://hooks.example.com/" + uid.New().String(), "type": []string{o.eventType}},
 		"WatchEvents":           {"type": []string{o.eventType}},
 		"CreateSubscription":    {"type": o.eventType, "version": "1", "condition": servertest.Args{}},
 		"RedeliverWebhookEvent": {"eventId": servertest.Nobody.String()},
@@ -197,7 +197,7 @@ func (s *scene) webhook(t *testing.T, c *caller, column string) string {
 	by := s.AsService(t)
 	by.ActingUser = id
 	s.made[key] = text(s.must(t, by, "POST", "/v1/webhooks", servertest.Args{
-		"channelId": channel.String(), "url": "https://hooks.example.com/moderato", "type": []string{"channel.ban"},
+		"channelId": channel.String(), "url": "https://hooks.example.com/" + uid.New().String(), "type": []string{"channel.ban"},
 	}), "id")
 	return s.made[key]
 }
