@@ -114,7 +114,8 @@ func knownArguments(t *testing.T, o operation) servertest.Args {
 func TestForbiddenNamesAlternativeScope(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	r, _ := s.CallREST(t, narrow(t, s, servertest.Owner), http.MethodDelete, "/v1/chats/messages", anyArguments)
+	r, _ := s.CallREST(t, narrow(t, s, servertest.Owner), http.MethodDelete, "/v1/chats/messages",
+		servertest.Args{"channelId": anyArguments["channelId"], "messageId": anyArguments["userId"]})
 	if body := wantRefused(t, r, http.StatusForbidden, "SCOPE_MISSING"); !strings.Contains(body.Message, "channel.moderate, or users.bot") {
 		t.Errorf("the message is %q, want it to name users.bot", body.Message)
 	}

@@ -42,12 +42,6 @@ func refuseField(m protoreflect.MessageDescriptor, name, path string) string {
 	}
 	rule, _ := proto.GetExtension(m.Options(), optionsv1.E_UnknownFields).(optionsv1.UnknownFields)
 	isLimiting := limiting[spelling.Fold(name)]
-	if rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED {
-		if isLimiting {
-			return "is not supported by this operation"
-		}
-		return ""
-	}
 	among := anyField
 	if rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED_IF_SIMILAR {
 		among = protoreflect.FieldDescriptor.HasPresence // the optional fields
@@ -60,7 +54,7 @@ func refuseField(m protoreflect.MessageDescriptor, name, path string) string {
 		return "is not supported by this operation; " + knownFields(m)
 	case meant != nil:
 		return unknownName("field", path, meant.JSONName())
-	case rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED, isLimitingName(name):
+	case rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED, isLimitingName(name):
 		return "is not a known field; " + knownFields(m)
 	}
 	return ""

@@ -62,7 +62,7 @@ func (d *document) fieldsOf(m protoreflect.MessageDescriptor, use usage) object 
 // always refused.
 func refusesUnknown(m protoreflect.MessageDescriptor) bool {
 	rule, _ := proto.GetExtension(m.Options(), optionsv1.E_UnknownFields).(optionsv1.UnknownFields)
-	return rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED
+	return rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED
 }
 
 // jsonFields returns the fields of the JSON form of a message, and whether each belongs to a

@@ -4408,34 +4408,34 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"G\n" +
+	"pagination\"M\n" +
 	"\rAddVipRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\\\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId:\x04\x88\xb5\x18\x01\"\\\n" +
 	"\x0eAddVipResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"J\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"P\n" +
 	"\x10RemoveVipRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x13\n" +
-	"\x11RemoveVipResponse\"F\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId:\x04\x88\xb5\x18\x01\"\x13\n" +
+	"\x11RemoveVipResponse\"L\n" +
 	"\fAddOgRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"[\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId:\x04\x88\xb5\x18\x01\"[\n" +
 	"\rAddOgResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"I\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"O\n" +
 	"\x0fRemoveOgRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x12\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId:\x04\x88\xb5\x18\x01\"\x12\n" +
 	"\x10RemoveOgResponse\"\x8f\x01\n" +
 	"\x16ListSubscribersRequest\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
@@ -4534,14 +4534,14 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x02 \x03(\v2\x10.moderato.v1.VodR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x03 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x9b\x01\n" +
+	"pagination\"\xa1\x01\n" +
 	"\x11UpdateInfoRequest\x12\x1f\n" +
 	"\x05title\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x1a\n" +
 	"\x04lang\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x05R\x04lang\x12*\n" +
 	"\vcategory_id\x18\x03 \x01(\x03B\t\x92\xb5\x18\x00\xaa\x01\x02\b\x01R\n" +
 	"categoryId\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x04 \x01(\tR\tchannelId\"\x86\x01\n" +
+	"channel_id\x18\x04 \x01(\tR\tchannelId:\x04\x88\xb5\x18\x01\"\x86\x01\n" +
 	"\x12UpdateInfoResponse\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x12\n" +
 	"\x04lang\x18\x02 \x01(\tR\x04lang\x12\x1f\n" +

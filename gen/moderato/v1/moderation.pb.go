@@ -3899,16 +3899,16 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"moderators\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"M\n" +
+	"pagination\"S\n" +
 	"\x13AddModeratorRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x16\n" +
-	"\x14AddModeratorResponse\"P\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId:\x04\x88\xb5\x18\x01\"\x16\n" +
+	"\x14AddModeratorResponse\"V\n" +
 	"\x16RemoveModeratorRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId:\x04\x88\xb5\x18\x01\"\x19\n" +
 	"\x17RemoveModeratorResponse\"\xfe\x01\n" +
 	"\x0eBanUserRequest\x12\x1d\n" +
 	"\n" +
@@ -3956,24 +3956,24 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\rmuted_user_id\x18\x03 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x04 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
 	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x126\n" +
-	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"\xb3\x01\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"\xad\x01\n" +
 	"\x11RemoveMuteRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
 	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\x12#\n" +
 	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x120\n" +
-	"\x10restore_messages\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\x0frestoreMessages:\x04\x88\xb5\x18\x01\"\x14\n" +
-	"\x12RemoveMuteResponse\"\xe7\x01\n" +
+	"\x10restore_messages\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\x0frestoreMessages\"\x14\n" +
+	"\x12RemoveMuteResponse\"\xe1\x01\n" +
 	"\x0fBanUsersRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
 	"\x05users\x18\x02 \x03(\v2\x18.moderato.v1.BatchTargetB\t\x92\xb5\x18\x050\xe8\a`\x01R\x05users\x12#\n" +
 	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
 	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12\x17\n" +
-	"\adry_run\x18\x05 \x01(\bR\x06dryRun:\x04\x88\xb5\x18\x02\"P\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun\"J\n" +
 	"\vBatchTarget\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
-	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername:\x04\x88\xb5\x18\x02\"\x9a\x01\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\x9a\x01\n" +
 	"\x10BanUsersResponse\x12 \n" +
 	"\bbatch_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x120\n" +
 	"\x06counts\x18\x02 \x01(\v2\x18.moderato.v1.BatchCountsR\x06counts\x122\n" +
@@ -4009,12 +4009,12 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12!\n" +
 	"\fbanned_count\x18\x06 \x01(\x05R\vbannedCount\x12,\n" +
-	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"\x80\x01\n" +
+	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"z\n" +
 	"\x13UndoBanBatchRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x19\n" +
 	"\bbatch_id\x18\x02 \x01(\tR\abatchId\x12)\n" +
-	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages:\x04\x88\xb5\x18\x02\"{\n" +
+	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages\"{\n" +
 	"\x14UndoBanBatchResponse\x12/\n" +
 	"\x06counts\x18\x01 \x01(\v2\x17.moderato.v1.UndoCountsR\x06counts\x122\n" +
 	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"}\n" +
@@ -4024,13 +4024,13 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
 	"\n" +
 	"not_banned\x18\x03 \x01(\x05R\tnotBanned\x12\x1a\n" +
-	"\brestored\x18\x04 \x01(\x05R\brestored\"\xab\x01\n" +
+	"\brestored\x18\x04 \x01(\x05R\brestored\"\xa5\x01\n" +
 	"\x16RevertModeratorRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x120\n" +
 	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x17\n" +
-	"\adry_run\x18\x04 \x01(\bR\x06dryRun:\x04\x88\xb5\x18\x02\"\x9b\x01\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"\x9b\x01\n" +
 	"\x17RevertModeratorResponse\x121\n" +
 	"\x06counts\x18\x01 \x01(\v2\x19.moderato.v1.RevertCountsR\x06counts\x122\n" +
 	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\x12\x19\n" +
@@ -4038,7 +4038,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\fRevertCounts\x12\x1a\n" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\aunmuted\x18\x02 \x01(\x05R\aunmuted\x12\x1a\n" +
-	"\brestored\x18\x03 \x01(\x05R\brestored\"\xf7\x03\n" +
+	"\brestored\x18\x03 \x01(\x05R\brestored\"\xf1\x03\n" +
 	"\x13PreviewSweepRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12&\n" +
@@ -4049,7 +4049,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x1cfirst_message_within_seconds\x18\x06 \x01(\x03B\x0f\x92\xb5\x18\x06\x18\x01 \x80\xeaI\xaa\x01\x02\b\x01R\x19firstMessageWithinSeconds\x12a\n" +
 	"#exempt_followers_older_than_seconds\x18\a \x01(\x03B\x13\x92\xb5\x18\n" +
 	" \x80\x86\xb0\x96\x01(\x80\xf5$\xaa\x01\x02\b\x01R\x1fexemptFollowersOlderThanSeconds\x124\n" +
-	"\x12exempt_subscribers\x18\b \x01(\bB\x05\xaa\x01\x02\b\x01R\x11exemptSubscribers:\x04\x88\xb5\x18\x02\"\xf7\x01\n" +
+	"\x12exempt_subscribers\x18\b \x01(\bB\x05\xaa\x01\x02\b\x01R\x11exemptSubscribers\"\xf7\x01\n" +
 	"\x14PreviewSweepResponse\x12\x1f\n" +
 	"\vsweep_token\x18\x01 \x01(\tR\n" +
 	"sweepToken\x129\n" +
@@ -4072,7 +4072,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x122\n" +
-	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.UserMessageR\amessage\"\xfc\x01\n" +
+	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.UserMessageR\amessage\"\xf6\x01\n" +
 	"\x12CommitSweepRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12)\n" +
@@ -4080,7 +4080,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"sweepToken\x12#\n" +
 	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
 	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x129\n" +
-	"\x11afterglow_seconds\x18\x05 \x01(\x03B\f\x92\xb5\x18\x03 \xd8\x04\xaa\x01\x02\b\x01R\x10afterglowSeconds:\x04\x88\xb5\x18\x02\"z\n" +
+	"\x11afterglow_seconds\x18\x05 \x01(\x03B\f\x92\xb5\x18\x03 \xd8\x04\xaa\x01\x02\b\x01R\x10afterglowSeconds\"z\n" +
 	"\x13CommitSweepResponse\x12\x19\n" +
 	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x120\n" +

@@ -1049,12 +1049,12 @@ var File_moderato_v1_webhooks_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
-	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"q\n" +
+	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"k\n" +
 	"\x14CreateWebhookRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x18\n" +
 	"\x03url\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x04R\x03url\x12\x1a\n" +
-	"\x04type\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type:\x04\x88\xb5\x18\x02\"\xc6\x01\n" +
+	"\x04type\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\"\xc6\x01\n" +
 	"\x15CreateWebhookResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\n" +
@@ -1084,21 +1084,21 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"last_error\x18\n" +
 	" \x01(\tR\tlastError\x12\"\n" +
-	"\tclient_id\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\bclientId\";\n" +
+	"\tclient_id\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\bclientId\"5\n" +
 	"\x14DeleteWebhookRequest\x12\x1d\n" +
 	"\n" +
-	"webhook_id\x18\x01 \x01(\tR\twebhookId:\x04\x88\xb5\x18\x02\"\x17\n" +
-	"\x15DeleteWebhookResponse\"A\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\"\x17\n" +
+	"\x15DeleteWebhookResponse\";\n" +
 	"\x1aRotateWebhookSecretRequest\x12\x1d\n" +
 	"\n" +
-	"webhook_id\x18\x01 \x01(\tR\twebhookId:\x04\x88\xb5\x18\x02\"\x9a\x01\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\"\x9a\x01\n" +
 	"\x1bRotateWebhookSecretResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\tR\x06secret\x12S\n" +
-	"\x18former_secret_expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x15formerSecretExpiresAt\";\n" +
+	"\x18former_secret_expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x15formerSecretExpiresAt\"5\n" +
 	"\x14EnableWebhookRequest\x12\x1d\n" +
 	"\n" +
-	"webhook_id\x18\x01 \x01(\tR\twebhookId:\x04\x88\xb5\x18\x02\"1\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\"1\n" +
 	"\x15EnableWebhookResponse\x12\x18\n" +
 	"\aresumed\x18\x01 \x01(\bR\aresumed\"|\n" +
 	"\x1cListWebhookDeliveriesRequest\x12\x1d\n" +
@@ -1122,11 +1122,11 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"last_error\x18\a \x01(\tR\tlastError\x12B\n" +
 	"\x0fnext_attempt_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\x12=\n" +
-	"\fdelivered_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"^\n" +
+	"\fdelivered_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"X\n" +
 	"\x1cRedeliverWebhookEventRequest\x12\x1d\n" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x19\n" +
-	"\bevent_id\x18\x02 \x01(\tR\aeventId:\x04\x88\xb5\x18\x02\"\x1f\n" +
+	"\bevent_id\x18\x02 \x01(\tR\aeventId\"\x1f\n" +
 	"\x1dRedeliverWebhookEventResponse2\xed\a\n" +
 	"\x0fWebhooksService\x12z\n" +
 	"\rCreateWebhook\x12!.moderato.v1.CreateWebhookRequest\x1a\".moderato.v1.CreateWebhookResponse\"\"\x8a\xb5\x18\a\n" +

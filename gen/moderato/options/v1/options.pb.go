@@ -406,13 +406,12 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 type UnknownFields int32
 
 const (
-	// They are ignored, because the client may be newer than the server.
+	// They are refused, because the request may mean something else without them.
 	UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED UnknownFields = 0
 	// Those are refused whose name resembles that of an optional field, or speaks of a
-	// reason or a time. The other fields are ignored.
+	// reason or a time. The other fields are ignored, as the clients of the interface
+	// document expect of its operations.
 	UnknownFields_UNKNOWN_FIELDS_REFUSED_IF_SIMILAR UnknownFields = 1
-	// They are refused, because the request would mean something else without them.
-	UnknownFields_UNKNOWN_FIELDS_REFUSED UnknownFields = 2
 )
 
 // Enum value maps for UnknownFields.
@@ -420,12 +419,10 @@ var (
 	UnknownFields_name = map[int32]string{
 		0: "UNKNOWN_FIELDS_UNSPECIFIED",
 		1: "UNKNOWN_FIELDS_REFUSED_IF_SIMILAR",
-		2: "UNKNOWN_FIELDS_REFUSED",
 	}
 	UnknownFields_value = map[string]int32{
 		"UNKNOWN_FIELDS_UNSPECIFIED":        0,
 		"UNKNOWN_FIELDS_REFUSED_IF_SIMILAR": 1,
-		"UNKNOWN_FIELDS_REFUSED":            2,
 	}
 )
 
@@ -1062,11 +1059,10 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10\x12%\n" +
 	"\x16FORMAT_SANCTION_REASON\x10\b\x1a\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03\x12'\n" +
 	"\x17FORMAT_SANCTION_SECONDS\x10\t\x1a\n" +
-	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI*r\n" +
+	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI*V\n" +
 	"\rUnknownFields\x12\x1e\n" +
 	"\x1aUNKNOWN_FIELDS_UNSPECIFIED\x10\x00\x12%\n" +
-	"!UNKNOWN_FIELDS_REFUSED_IF_SIMILAR\x10\x01\x12\x1a\n" +
-	"\x16UNKNOWN_FIELDS_REFUSED\x10\x02:e\n" +
+	"!UNKNOWN_FIELDS_REFUSED_IF_SIMILAR\x10\x01:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:F\n" +
 	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:l\n" +
