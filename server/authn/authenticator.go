@@ -155,12 +155,13 @@ func (a *Authenticator) lookUp(ctx context.Context, address string, d digest.SHA
 	if isKnown {
 		return a.askAgain(ctx, d)
 	}
-	end, err := a.Attempt(address)
-	if err != nil {
+	if err := a.MayLookUp(address); err != nil {
 		return knownToken{}, err
 	}
-	token, err = a.askAgain(ctx, d)
-	end(err)
+	token, err := a.askAgain(ctx, d)
+	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)) {
+		a.LookedUpInVain(address)
+	}
 	return token, err
 }
 
@@ -175,26 +176,27 @@ func (a *Authenticator) askAgain(ctx context.Context, d digest.SHA256) (knownTok
 	return knownToken{}, &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: errOutdated}
 }
 
-// Attempt bounds the look-ups of tokens and tickets from an address: made-up ones cost a read
-// of the database each. The caller passes the error of the look-up to end. Attempt returns
-// RATE_LIMITED if too many look-ups failed.
-func (a *Authenticator) Attempt(address string) (end func(error), err error) {
+// MayLookUp bounds the look-ups of tokens and tickets from an address, because made-up ones cost
+// a read of the database each. It returns RATE_LIMITED if too many were looked up in vain.
+func (a *Authenticator) MayLookUp(address string) error {
 	if address == "" {
-		return func(error) {}, nil
+		return nil
 	}
-	succeeded, wait := a.failures.Attempt(address)
-	if wait > 0 {
-		return nil, &apierr.Error{
+	if wait := a.failures.Wait(address); wait > 0 {
+		return &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_RATE_LIMITED,
 			Message:    "Too many tokens from this network are unknown. Wait for the time in Retry-After.",
 			RetryAfter: wait,
 		}
 	}
-	return func(err error) {
-		if !errors.Is(err, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)) && !errors.Is(err, apierr.New(moderatov1.Reason_REASON_TICKET_INVALID)) {
-			succeeded()
-		}
-	}, nil
+	return nil
+}
+
+// LookedUpInVain counts a token or ticket that does not exist.
+func (a *Authenticator) LookedUpInVain(address string) {
+	if address != "" {
+		a.failures.Add(address)
+	}
 }
 
 var errOutdated = errors.New("the look-up of the token took too long to tell how it stands")

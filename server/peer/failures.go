@@ -34,59 +34,61 @@ type Failures struct {
 // NewFailures returns a Failures with a clock.
 func NewFailures(now func() time.Time) *Failures {
 	networks, _ := lru.New[netip.Prefix, *level](maxNetworks) // fails only for a size below 1
-	return &Failures{now: now, networks: networks}
+	return &Failures{now: now, networks: networks, all: level{most: allBurst, rate: allRate}}
 }
 
 // level is a number of failures, which sinks with time.
 type level struct {
-	count float64
-	at    time.Time
+	count, most float64
+	rate        float64 // by which it sinks a second
+	at          time.Time
 }
 
-func (l *level) sink(now time.Time, perSecond float64) {
+func (l *level) sink(now time.Time) {
 	elapsed := max(0, now.Sub(l.at)) // the clock may be set back
-	l.count = max(0, l.count-perSecond*elapsed.Seconds())
+	l.count = max(0, l.count-l.rate*elapsed.Seconds())
 	l.at = now
 }
 
-// Attempt counts an attempt of an address as failed, until succeeded is called. It returns how
-// long to wait if too many have failed.
-func (f *Failures) Attempt(address string) (succeeded func(), wait time.Duration) {
+// Wait returns how long an address has to wait until its next attempt, because too many have
+// failed; 0 if it may try now.
+func (f *Failures) Wait(address string) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now, counted := f.now(), []*level{&f.all}
-	f.all.sink(now, allRate)
-	isClean := true
+	isClean, isFull := true, false
+	for _, l := range f.levels(address) {
+		isClean = isClean && l.count == 0
+		isFull = isFull || l.count+1 > l.most
+	}
+	if isFull || f.all.count+1 > f.all.most && !isClean {
+		return time.Second
+	}
+	return 0
+}
+
+// Add counts an attempt of an address that failed. Attempts in progress do not count, so that
+// many users of one network can begin at once.
+func (f *Failures) Add(address string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range append(f.levels(address), &f.all) {
+		l.count++
+	}
+}
+
+// levels returns the present levels of the networks of an address, and brings that of all up to
+// date. The caller holds mu.
+func (f *Failures) levels(address string) (levels []*level) {
+	now := f.now()
+	f.all.sink(now)
 	for _, n := range Networks(address) {
 		l, _ := f.networks.Get(n.Prefix)
 		if l == nil {
-			l = &level{at: now}
+			l = &level{at: now, most: float64(failureBurst * n.Share), rate: float64(failureRate * n.Share)}
 			f.networks.Add(n.Prefix, l)
 		}
-		l.sink(now, float64(failureRate*n.Share))
-		isClean = isClean && l.count == 0
-		if l.count+1 > float64(failureBurst*n.Share) {
-			wait = max(wait, time.Second)
-		}
-		counted = append(counted, l)
+		l.sink(now)
+		levels = append(levels, l)
 	}
-	if f.all.count+1 > allBurst && !isClean {
-		wait = max(wait, time.Second)
-	}
-	if wait > 0 {
-		return nil, wait
-	}
-	f.add(counted, 1)
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.add(counted, -1)
-	}, 0
-}
-
-// add changes levels. The caller holds mu.
-func (f *Failures) add(levels []*level, n float64) {
-	for _, l := range levels {
-		l.count = max(0, l.count+n)
-	}
+	return levels
 }

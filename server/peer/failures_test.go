@@ -16,9 +16,10 @@ func (c *clock) now() time.Time { return c.at }
 // fail makes attempts that fail, until one is refused. It returns how many it made.
 func fail(f *peer.Failures, most int, address func(i int) string) int {
 	for i := range most {
-		if _, wait := f.Attempt(address(i)); wait > 0 {
+		if f.Wait(address(i)) > 0 {
 			return i
 		}
+		f.Add(address(i))
 	}
 	return most
 }
@@ -43,7 +44,7 @@ func TestFailuresOfAnAddressAreBounded(t *testing.T) {
 			if got := fail(f, 5000, c.address); got != c.want {
 				t.Errorf("%d attempts may fail, want %d", got, c.want)
 			}
-			if _, wait := f.Attempt("198.51.100.1"); wait > 0 {
+			if f.Wait("198.51.100.1") > 0 {
 				t.Error("another address is refused")
 			}
 			now.at = now.at.Add(time.Second)
@@ -54,15 +55,14 @@ func TestFailuresOfAnAddressAreBounded(t *testing.T) {
 	}
 }
 
-func TestSuccessIsNoFailure(t *testing.T) {
+// TestAttemptsInProgressAreNoFailures has many users of one network begin at once.
+func TestAttemptsInProgressAreNoFailures(t *testing.T) {
 	t.Parallel()
 	f := peer.NewFailures((&clock{time.Unix(1, 0)}).now)
 	for range 1000 {
-		succeeded, wait := f.Attempt("192.0.2.1")
-		if wait > 0 {
-			t.Fatal("an address without failures is refused")
+		if f.Wait("192.0.2.1") > 0 {
+			t.Fatal("an attempt is refused, though none has failed")
 		}
-		succeeded()
 	}
 }
 
@@ -74,21 +74,18 @@ func TestCommonRateSparesAddressesWithoutFailures(t *testing.T) {
 	f := peer.NewFailures(now.now)
 	crowd := func(i int) string { return fmt.Sprintf("192.0.%d.%d", i/250, i%250) }
 	for i := range 1200 {
-		if _, wait := f.Attempt(crowd(i)); wait > 0 {
+		if f.Wait(crowd(i)) > 0 {
 			t.Fatalf("the first attempt of address %d is refused", i)
 		}
+		f.Add(crowd(i))
 	}
 	for i := range 1200 {
-		if _, wait := f.Attempt(crowd(i)); wait == 0 {
+		if f.Wait(crowd(i)) == 0 {
 			t.Fatalf("the second attempt of address %d is made", i)
 		}
 	}
-	for range 1000 {
-		succeeded, wait := f.Attempt("198.51.100.1")
-		if wait > 0 {
-			t.Fatal("an address without failures is refused")
-		}
-		succeeded()
+	if f.Wait("198.51.100.1") > 0 {
+		t.Fatal("an address without failures is refused")
 	}
 	now.at = now.at.Add(2 * time.Second)
 	if got := fail(f, 1200, crowd); got < 100 {

@@ -77,19 +77,17 @@ func (s *Service) Find(ctx context.Context, address, text string) (caller *authn
 		return nil, nil, errInvalid
 	}
 	id := digest.Of(text)
-	end, err := s.Authenticator.Attempt(address)
-	if err != nil {
+	if err := s.Authenticator.MayLookUp(address); err != nil {
 		return nil, nil, err
 	}
 	row, err := s.Store.Read.EventTicket.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		err = errInvalid
+		s.Authenticator.LookedUpInVain(address)
+		return nil, nil, errInvalid
 	}
-	if err = s.Store.Classify(err); err != nil {
-		end(err)
-		return nil, nil, err
+	if err != nil {
+		return nil, nil, s.Store.Classify(err)
 	}
-	end(nil)
 	var userID uid.ID
 	if row.UserID != nil {
 		userID = *row.UserID

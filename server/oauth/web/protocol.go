@@ -195,15 +195,17 @@ func responseOf(ctx context.Context, t *oauth.Tokens, err error) (*op.Response, 
 // authenticate returns the client with an id and a secret, within its rate limit.
 func (h *handler) authenticate(ctx context.Context, id, secret string) (*oauth.Client, error) {
 	x := exchangeOf(ctx)
-	succeeded, wait := h.limits.failures.Attempt(x.r.RemoteAddr)
-	if wait > 0 {
+	if wait := h.limits.failures.Wait(x.r.RemoteAddr); wait > 0 {
 		return nil, rateLimited(wait)
 	}
 	c, err := h.Service.Authenticate(ctx, id, secret)
+	var wrong *oidc.Error
+	if errors.As(err, &wrong) {
+		h.limits.failures.Add(x.r.RemoteAddr)
+	}
 	if err != nil {
 		return nil, err
 	}
-	succeeded()
 	x.client = c.ID
 	if !c.IsPublic {
 		fair.SetOwner(ctx, fair.Owner{Client: c.ID})
