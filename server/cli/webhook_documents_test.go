@@ -195,7 +195,7 @@ func TestModerationExamples(t *testing.T) {
 	for _, want := range []string{
 		`"batchId":null,"counts":{"banned":1,"alreadyBanned":0,"userNotFound":1,`,
 		`"username":"` + demo.People().Viewer.Username + `","status":"BANNED"},{"userId":null,"username":"nobody.of.this.name","status":"USER_NOT_FOUND"}`,
-		`"counts":{"unbanned":1,"changed":0,"notBanned":0}`,
+		`"counts":{"unbanned":1,"changed":0,"notBanned":0,"restored":0}`,
 	} {
 		if !strings.Contains(batch, want) {
 			t.Errorf("the commands do not print %s:\n%s", want, batch)
