@@ -85,7 +85,7 @@ func ExampleError() {
 		fmt.Println(refused.Violations[0].Field, refused.Violations[0].Description)
 	}
 	// Output:
-	// The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute. true
+	// The user is muted already until muteExpiresAt. Send replace to replace the mute, or end it with DELETE /v1/moderation/mute. true
 	// channelId is required
 }
 

@@ -199,7 +199,7 @@ func (a *Authenticator) LookedUpInVain(address string) {
 	}
 }
 
-var errOutdated = errors.New("the look-up of the token took too long to tell how it stands")
+var errOutdated = errors.New("the token was read too slowly, so the result is out of date")
 
 // ask looks a token up in the store. Concurrent requests for a token share one look-up,
 // which continues if the first of them is cancelled.

@@ -103,7 +103,7 @@ var conditions = map[string]errorCondition{
 	"NOT_BANNED": {404, codes.NotFound,
 		"The user is not banned in this channel, so nothing needs to be done; GET /v1/moderation/users shows whether a user is banned.", ""},
 	"MUTE_ACTIVE": {409, codes.AlreadyExists,
-		"The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute.", ""},
+		"The user is muted already until muteExpiresAt. Send replace to replace the mute, or end it with DELETE /v1/moderation/mute.", ""},
 }
 
 // refusal is the error that a call must return on both transports.

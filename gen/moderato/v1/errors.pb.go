@@ -167,7 +167,7 @@ const (
 	// Send JSON with the header `content-type: application/json`.
 	Reason_REASON_MEDIA_TYPE_UNSUPPORTED Reason = 27
 	// This client and user sent too many requests, or too many changes with an idempotency key
-	// and a long response.
+	// and a long response; or too many tokens or tickets from this network do not exist.
 	//
 	// Wait for `Retry-After` seconds. Every response states the remaining requests in
 	// `RateLimit-Remaining`.
@@ -482,7 +482,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xb0<\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xcf<\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -504,8 +504,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12u\n" +
 	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1aW\x8a\xb5\x18S\b\x90\x03\x10\x03\x1aLThe operation does not apply to the owner of the channel; name another user.\x12\x80\x01\n" +
 	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12\xa1\x01\n" +
-	"\x11REASON_NOT_BANNED\x10\x13\x1a\x89\x01\x8a\xb5\x18\x84\x01\b\x94\x03\x10\x05\x1a}The user is not banned in this channel, so nothing needs to be done; GET /v1/moderation/users shows whether a user is banned.\x12\x81\x01\n" +
-	"\x12REASON_MUTE_ACTIVE\x10\x14\x1ai\x8a\xb5\x18e\b\x99\x03\x10\x06\x1a^The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute.\x12u\n" +
+	"\x11REASON_NOT_BANNED\x10\x13\x1a\x89\x01\x8a\xb5\x18\x84\x01\b\x94\x03\x10\x05\x1a}The user is not banned in this channel, so nothing needs to be done; GET /v1/moderation/users shows whether a user is banned.\x12\xa0\x01\n" +
+	"\x12REASON_MUTE_ACTIVE\x10\x14\x1a\x87\x01\x8a\xb5\x18\x82\x01\b\x99\x03\x10\x06\x1a{The user is muted already until muteExpiresAt. Send replace to replace the mute, or end it with DELETE /v1/moderation/mute.\x12u\n" +
 	"\x12REASON_USER_BANNED\x10\x15\x1a]\x8a\xb5\x18Y\b\x93\x03\x10\t\x1aRThe user is banned from this channel; its owner and moderators can remove the ban.\x12X\n" +
 	"\x11REASON_USER_MUTED\x10\x16\x1aA\x8a\xb5\x18=\b\x93\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt.\x12[\n" +
 	"\x15REASON_USERNAME_TAKEN\x10\x17\x1a@\x8a\xb5\x18<\b\x99\x03\x10\x06\x1a3Another user has this username; choose another one. \x02\x12m\n" +
