@@ -92,6 +92,7 @@ var sections = []section{
 		{Name: "operations", Label: "Operations", About: "Run, upgrade, configure, monitor and stop the servers."},
 		{Name: "reliability", Label: "Reliability", About: "What is guaranteed when something fails, and the experiments that test it."},
 		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
+		{Name: "alternatives", Label: "Alternatives", About: "Other services of the kind, and when to choose them."},
 		{Name: "scaling", Label: "Scaling", About: "The limits of a channel, a server and a database, and what shards would need."},
 		{Name: "architecture", Label: "Architecture", About: "The path of a request, the transaction of a ban, and how events travel."},
 	}, isBackground: true},

@@ -33,15 +33,9 @@ func documented() map[string]func(*testing.T) {
 	return map[string]func(*testing.T){
 		"README.md: Moderato/1":                                  TestDocumentedTargetsExist,
 		"README.md: Your first ban/1":                            TestReadmeFirstBan,
-		"README.md: The raid drill/1":                            TestReadmeRaidDrill,
-		"README.md: The raid drill/2":                            TestReadmeRaidDrill,
-		"README.md: The raid drill/3":                            TestReadmeRaidDrill,
-		"README.md: The raid drill/4":                            TestReadmeRaidDrill,
-		"README.md: Ban and mute/1":                              TestReadmeCommandOutput,
-		"README.md: Ban and mute/2":                              TestReadmeCommandOutput,
-		"README.md: Receive events/1":                            TestReadmeListeners,
-		"README.md: Receive events/2":                            TestReadmeListeners,
-		"README.md: Receive events/3":                            TestReadmeListeners,
+		"docs/events.md: Receive events/1":                       TestDocumentedListeners,
+		"docs/events.md: Receive events/2":                       TestDocumentedListeners,
+		"docs/events.md: Receive events/3":                       TestDocumentedListeners,
 		"docs/moderation.md: The raid drill/1":                   TestDocumentedRaidDrill,
 		"docs/moderation.md: Preview/1":                          TestDocumentedRaidDrill,
 		"docs/moderation.md: Commit/1":                           TestDocumentedRaidDrill,
@@ -280,9 +274,9 @@ func TestSignInCommands(t *testing.T) {
 // so that there is an event for it to print.
 func TestEventCommands(t *testing.T) {
 	w := newWorkplace(t)
-	stream := listen(t, w.command(t, block(t, "README.md: Receive events/2")))
+	stream := listen(t, w.command(t, block(t, "docs/events.md: Receive events/2")))
 	stream.until(t, ": listening")
-	drill := block(t, "README.md: Ban and mute/1")
+	drill := block(t, "docs/moderation.md: Examples/1")
 	w.run(t, drill)
 	cursor := lastCursor(t, stream.until(t, "channel.ban"))
 	w.run(t, drill) // bans again, after the cursor

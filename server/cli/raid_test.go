@@ -32,23 +32,6 @@ func (w wants) check(t *testing.T, out string) {
 	}
 }
 
-// TestReadmeRaidDrill runs the README's drill, in which every raider is found, banned and let
-// back in.
-func TestReadmeRaidDrill(t *testing.T) {
-	w, commands := newWorkplace(t), ""
-	for n := range 4 {
-		commands += block(t, fmt.Sprintf("README.md: The raid drill/%d", n+1))
-	}
-	wants{
-		"60 accounts followed the channel and posted 120 messages",
-		`"matched":60`, "gems",
-		`"status":"COMPLETE"`, `"banned":60`,
-		`"stillBannedCount":60`,
-		`"type":"channel.ban"`, `"cause":"batch"`, `"reason":"raid: free gems"`, `"evidence":[{`,
-		`"unbanned":60`,
-	}.check(t, w.run(t, smallRaid(commands)))
-}
-
 // TestDocumentedRaidDrill runs the drill of docs/moderation.md.
 func TestDocumentedRaidDrill(t *testing.T) {
 	w, commands := newWorkplace(t), ""

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,30 +12,9 @@ import (
 
 	"github.com/moderato-live/moderato/server/servertest/process"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/store"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// TestReadmeCommandOutput runs the README's commands in a shell beside a demo server.
-func TestReadmeCommandOutput(t *testing.T) {
-	out := newWorkplace(t).run(t, block(t, "README.md: Ban and mute/1")+block(t, "README.md: Ban and mute/2"))
-	if *update {
-		if err := os.WriteFile("testdata/readme.golden", []byte(withoutVolatile(out)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/readme.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), withoutVolatile(out)); diff != "" {
-		t.Errorf("the commands of the README print (-want +got):\n%s", diff)
-	}
-}
 
 // TestTourCommandsWork runs the commands that the demo prints.
 func TestTourCommandsWork(t *testing.T) {
@@ -81,13 +59,13 @@ func TestTourSignInWorks(t *testing.T) {
 	}
 }
 
-// TestReadmeListeners runs the listeners of the README, each like in its own terminal,
-// and meanwhile the drill. Then it resumes each listener.
-func TestReadmeListeners(t *testing.T) {
+// TestDocumentedListeners runs the listeners of docs/events.md, each like in its own terminal,
+// and meanwhile bans a user. Then it resumes each listener.
+func TestDocumentedListeners(t *testing.T) {
 	w := newWorkplace(t)
 	var blocks []string
 	for i := range 3 {
-		blocks = append(blocks, block(t, fmt.Sprintf("README.md: Receive events/%d", i+1)))
+		blocks = append(blocks, block(t, fmt.Sprintf("docs/events.md: Receive events/%d", i+1)))
 	}
 	// The command is built at its first use, which takes longer than the test waits for
 	// its output.
@@ -98,7 +76,7 @@ func TestReadmeListeners(t *testing.T) {
 		l.until(t, ready)
 		all = append(all, l)
 	}
-	w.run(t, block(t, "README.md: Ban and mute/1"))
+	w.run(t, block(t, "docs/moderation.md: Examples/1"))
 	var cursors []string
 	for _, l := range all {
 		cursors = append(cursors, lastCursor(t, l.until(t, "channel.ban")))
@@ -171,22 +149,6 @@ func demoDirectory(t *testing.T) string {
 		}
 	}
 	return directory
-}
-
-var volatile = []struct {
-	pattern *regexp.Regexp
-	by      string
-}{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
-	{regexp.MustCompile(`"requestId":"[^"]+"`), `"requestId":"ID"`},
-	{regexp.MustCompile(`"nextCursor": "[^"]+"`), `"nextCursor": "CURSOR"`},
-}
-
-func withoutVolatile(text string) string {
-	for _, v := range volatile {
-		text = v.pattern.ReplaceAllString(text, v.by)
-	}
-	return text
 }
 
 func stderrOf(err error) string {
