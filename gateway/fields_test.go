@@ -114,7 +114,7 @@ var (
 		"bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"},
 		"reason":   "string?", "expiresAt": "timestamp?", // added after the document
 	}
-	categoryRow   = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?"}
+	categoryRow   = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
 	profile       = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}
 	moderatedUser = object{
 		"user": userSummary, "roles": list{"string"},

@@ -61,7 +61,10 @@ type categoryRow struct {
 // ListCategories returns a page of the categories whose name contains a text.
 func (s *Service) ListCategories(ctx context.Context, req *moderatov1.ListCategoriesRequest) (*moderatov1.ListCategoriesResponse, error) {
 	f := validate.Of(req)
-	query := cases.Fold().String(f.Text("query", req.GetQuery()))
+	if req.GetQuery() != "" && req.GetTerm() != "" {
+		f.Exclude("query", "term")
+	}
+	query := cases.Fold().String(cmp.Or(f.Text("query", req.GetQuery()), f.Text("term", req.GetTerm())))
 	limit := f.Limit("limit", req.Limit)
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -95,8 +98,9 @@ var allCategories = store.Declare(func(*store.Dialect, struct{}) (string, []any)
 func (s *Service) readCategories(ctx context.Context, query string, after *categoryPlace) (rows []categoryRow, err error) {
 	fold := cases.Fold()
 	err = allCategories.Each(ctx, s.Store, struct{}{}, func(r *store.Row) error {
-		found := &moderatov1.Category{Id: r.Int(), Title: r.Text(), Slug: r.Text(), ImageUrl: r.Text(), ParentId: r.OptionalInt()}
-		place := categoryPlace{Name: fold.String(found.GetTitle()), ID: found.GetId()}
+		found := &moderatov1.Category{Id: r.Int(), Name: r.Text(), Slug: r.Text(), ImageUrl: r.Text(), ParentId: r.OptionalInt()}
+		found.Title = found.GetName()
+		place := categoryPlace{Name: fold.String(found.GetName()), ID: found.GetId()}
 		place.Match = matchOf(place.Name, query)
 		if place.Match != noMatch && (after == nil || place.compare(*after) > 0) {
 			rows = append(rows, categoryRow{place, found})

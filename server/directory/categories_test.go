@@ -1,6 +1,7 @@
 package directory_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,6 +54,36 @@ func TestCategoriesAreRankedByMatch(t *testing.T) {
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("query %q: got %q, want %q", test.query, got, test.want)
+			}
+		}
+	})
+}
+
+// TestCategoriesAreListedAsClientsAsk has the parameters and rows of the clients that exist.
+func TestCategoriesAreListedAsClientsAsk(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		names := []string{"Art", "Chess"}
+		for i := range 200 {
+			names = append(names, fmt.Sprint("Game ", i))
+		}
+		loadCategories(t, s, names...)
+		withoutScope := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer})
+		for _, test := range []struct {
+			query string
+			rows  int
+			want  string // in the body
+		}{
+			{"", 200, `"name":"Art"`},
+			{"?limit=200", 200, `"slug":"chess"`},
+			{"?limit=201", 0, `limit must be between 1 and 200`},
+			{"?term=%20aRt%20", 1, `"title":"Art"`},
+			{"?query=art&term=", 1, `"parentId":null`},
+			{"?query=art&term=art", 0, `Give query or term, not both.`},
+			{"?term=" + strings.Repeat("a", 141), 0, `term must be`},
+		} {
+			r := s.REST(t, withoutScope, http.MethodGet, "/v1/categories"+test.query, "")
+			if n := len(slugs(r.Body)); n != test.rows || !strings.Contains(r.Body, test.want) {
+				t.Errorf("%q: got %d rows in %.300s, want %d and %s", test.query, n, r.Body, test.rows, test.want)
 			}
 		}
 	})

@@ -370,13 +370,14 @@ class Channels(Resource):
         query: Optional[str] = None,
         cursor: Optional[str] = None,
         limit: Optional[int] = None,
+        term: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> Listing[ListCategoriesResponse, Category]:
         """Returns a page of the categories whose name contains a text, ignoring case. A category whose name is the text comes first, then those whose name begins with it, then those with a word that begins with it, then the others; equal ones are in the order of their names.
 
-        Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+        Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
         """
-        return self._list("/v1/categories", {"query": query, "cursor": cursor, "limit": limit}, ListCategoriesResponse, Category, 100, options)
+        return self._list("/v1/categories", {"query": query, "cursor": cursor, "limit": limit, "term": term}, ListCategoriesResponse, Category, 200, options)
 
     def get_stream_info(
         self,

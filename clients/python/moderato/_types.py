@@ -394,7 +394,7 @@ class Category:
     """The category's id."""
 
     title: str
-    """The name."""
+    """The name, as in `name`."""
 
     slug: str
     """The name in URLs."""
@@ -404,6 +404,9 @@ class Category:
 
     parent_id: Optional[int]
     """The id of the category above this one; null if there is none."""
+
+    name: str
+    """The name."""
 
 
 @dataclass(frozen=True)

@@ -358,10 +358,10 @@ export class Channels extends Resource {
   /**
    * Returns a page of the categories whose name contains a text, ignoring case. A category whose name is the text comes first, then those whose name begins with it, then those with a word that begins with it, then the others; equal ones are in the order of their names.
    *
-   * Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+   * Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
    */
   listCategories(query: Query<'listCategories'> = {}, options?: RequestOptions): List<ListCategoriesResponse> {
-    return this.list('/v1/categories', query, 100, options)
+    return this.list('/v1/categories', query, 200, options)
   }
 
   /**

@@ -1092,7 +1092,7 @@ export interface components {
              * @description The category's id.
              */
             id: number;
-            /** @description The name. */
+            /** @description The name, as in `name`. */
             title: string;
             /** @description The name in URLs. */
             slug: string;
@@ -1103,6 +1103,8 @@ export interface components {
              * @description The id of the category above this one; null if there is none.
              */
             parentId: number | null;
+            /** @description The name. */
+            name: string;
         };
         /** @description Channel is a row of `listChannels`. */
         Channel: {
@@ -3978,8 +3980,10 @@ export interface operations {
                 query?: string;
                 /** @description The `pagination.cursor` of the previous page; empty for the first page. */
                 cursor?: string;
-                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                /** @description The maximum number of rows in the page: 1 to 200; 200 if unset. */
                 limit?: number;
+                /** @description Another spelling of `query`; a request may have one of the two. */
+                term?: string;
             };
             header?: never;
             path?: never;

@@ -4035,8 +4035,10 @@ type ListCategoriesRequest struct {
 	Query string `protobuf:"bytes,1,opt,name=query" json:"query,omitempty"`
 	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
-	// The maximum number of rows in the page: 1 to 100; 20 if unset.
-	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	// The maximum number of rows in the page: 1 to 200; 200 if unset.
+	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	// Another spelling of `query`; a request may have one of the two.
+	Term          string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4090,6 +4092,13 @@ func (x *ListCategoriesRequest) GetLimit() int32 {
 		return *x.Limit
 	}
 	return 0
+}
+
+func (x *ListCategoriesRequest) GetTerm() string {
+	if x != nil {
+		return x.Term
+	}
+	return ""
 }
 
 // ListCategoriesResponse is a page of categories.
@@ -4152,14 +4161,16 @@ type Category struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category's id.
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
-	// The name.
+	// The name, as in `name`.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
 	// The name in URLs.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
 	// The URL of the picture; may be empty.
 	ImageUrl string `protobuf:"bytes,4,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	// The id of the category above this one; null if there is none.
-	ParentId      *int64 `protobuf:"varint,5,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
+	ParentId *int64 `protobuf:"varint,5,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
+	// The name.
+	Name          string `protobuf:"bytes,6,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4227,6 +4238,13 @@ func (x *Category) GetParentId() int64 {
 		return *x.ParentId
 	}
 	return 0
+}
+
+func (x *Category) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 var File_moderato_v1_channels_proto protoreflect.FileDescriptor
@@ -4563,32 +4581,33 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x11.moderato.v1.RaidR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"u\n" +
+	"pagination\"\x94\x01\n" +
 	"\x15ListCategoriesRequest\x12\x1d\n" +
 	"\x05query\x18\x01 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x05query\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"|\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12'\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x11\x92\xb5\x18\b\x18\x01 \xc8\x01(\xc8\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1b\n" +
+	"\x04term\x18\x04 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x04term\"|\n" +
 	"\x16ListCategoriesResponse\x12)\n" +
 	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.CategoryR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x85\x01\n" +
+	"pagination\"\x99\x01\n" +
 	"\bCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1b\n" +
 	"\timage_url\x18\x04 \x01(\tR\bimageUrl\x12\"\n" +
-	"\tparent_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId2\xcb\x17\n" +
+	"\tparent_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name2\xbe\x17\n" +
 	"\x0fChannelsService\x12\x80\x01\n" +
 	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"+\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/channels\x90\x02\x01\x12}\n" +
 	"\tListRaids\x12\x1d.moderato.v1.ListRaidsRequest\x1a\x1e.moderato.v1.ListRaidsResponse\"1\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
-	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12\x88\x01\n" +
-	"\x0eListCategories\x12\".moderato.v1.ListCategoriesRequest\x1a#.moderato.v1.ListCategoriesResponse\"-\x8a\xb5\x18\x10\n" +
-	"\x02\x01\x02\x12\n" +
-	"users.read\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x94\x01\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12|\n" +
+	"\x0eListCategories\x12\".moderato.v1.ListCategoriesRequest\x1a#.moderato.v1.ListCategoriesResponse\"!\x8a\xb5\x18\x04\n" +
+	"\x02\x01\x02\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x94\x01\n" +
 	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"<\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12|\n" +

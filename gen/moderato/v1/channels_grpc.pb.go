@@ -80,7 +80,7 @@ type ChannelsServiceClient interface {
 	// with it, then those with a word that begins with it, then the others; equal ones are
 	// in the order of their names.
 	//
-	// Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+	// Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
@@ -455,7 +455,7 @@ type ChannelsServiceServer interface {
 	// with it, then those with a word that begins with it, then the others; equal ones are
 	// in the order of their names.
 	//
-	// Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+	// Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
