@@ -16,12 +16,18 @@ import (
 // nextUser counts the users who were banned, so that each is another one.
 var nextUser atomic.Int64
 
+// banWhat begins what is measured of bans.
+const banWhat = "bans and unbans of "
+
 // banRows are bans with their unbans, and what follows do to them. A ban and its unban are two
 // durable transactions.
 func banRows() (all []measurement) {
 	for _, channels := range []int{1, data.followed} {
 		for _, connections := range []int{1, 32} {
-			r := row{What: fmt.Sprintf("ban and unban, %d channel(s)", channels), Transport: "gRPC", Connections: connections, Bound: 0.85}
+			r := row{What: fmt.Sprintf(banWhat+"%d channels", channels), Transport: "gRPC", Connections: connections, Bound: 0.85}
+			if channels == 1 {
+				r.What = banWhat + "one channel"
+			}
 			if channels == 1 && connections == 32 {
 				r.Bound = 3
 			}
@@ -35,7 +41,7 @@ func banRows() (all []measurement) {
 	return append(all,
 		measurement{row{What: "follows of one channel", Transport: "gRPC", Connections: 32, Unit: "a second", Bound: 1500}, "bans", false, follows},
 		measurement{row{
-			What: fmt.Sprintf("ban and unban beside %d follows a second of the channel, against alone", besideFollows), Transport: "gRPC", Connections: 1,
+			What: fmt.Sprintf("a ban and unban beside %d follows a second of the channel, against alone", besideFollows), Transport: "gRPC", Connections: 1,
 			Unit: "× the time", Bound: 2, AtMost: true,
 		}, "bans", false, bansBesideFollows})
 }
@@ -100,7 +106,7 @@ func bansBesideFollows(ctx context.Context, p *pair, r row) error {
 	ended := make(chan error, 1)
 	go func() {
 		rate, err := follow(following, p.moderato, besideFollows)
-		r.Note = fmt.Sprintf("alone %s; %.0f follows a second came through", short(alone.P50), rate)
+		p.say("alone %s; %.0f follows a second came through", short(alone.P50), rate)
 		ended <- err
 	}()
 	time.Sleep(time.Second) // until the rate of follows is steady

@@ -40,7 +40,7 @@ func chatRows() (all []measurement) {
 			group: "chat",
 			run: func(ctx context.Context, p *pair, r row) error {
 				r, err := p.inTurns(r, func(s *server, _ int) (figures, error) { return chatRun(ctx, s, perSecond, p.leg) })
-				r.Value, r.Note = float64(r.Moderato.P99.Microseconds())/1000, "the rates are those of delivered messages"
+				r.Value = milliseconds(r.Moderato.P99)
 				return p.report(r, err)
 			},
 		})

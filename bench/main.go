@@ -28,6 +28,8 @@ type bench struct {
 	leg        time.Duration
 	bufferPool int // the size of MariaDB's buffer pool, in MiB
 
+	plotted string // where the pictures are written; empty for nowhere
+
 	mariadb *mariadb
 	running []*server
 	rows    []row
@@ -53,6 +55,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each of the two is measured, in turns")
 	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time; whole seconds")
 	flag.IntVar(&b.bufferPool, "buffer-pool", 1024, "MariaDB's buffer pool, in MiB")
+	flag.StringVar(&b.plotted, "plots", "", "write the pictures of docs/performance.md into this directory; needs a run of all rows")
 	flag.Parse()
 	b.only = regexp.MustCompile(only)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -72,6 +75,11 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 	}
 	for _, store := range stores {
 		if err := b.measure(ctx, store); err != nil {
+			return err
+		}
+	}
+	if b.plotted != "" {
+		if err := b.writePlots(b.plotted); err != nil {
 			return err
 		}
 	}

@@ -54,6 +54,9 @@ func (c readCase) caller(s *server, channel int) credentials {
 	return s.owners[channel]
 }
 
+// readBound is the least rate of each read, as a multiple of the floor.
+const readBound = 0.6
+
 func readRows() (all []measurement) {
 	for _, c := range readCases {
 		for _, connections := range []int{1, 32, 256} {
@@ -62,7 +65,7 @@ func readRows() (all []measurement) {
 					continue
 				}
 				all = append(all, measurement{
-					row: row{What: c.name, Transport: transport, Connections: connections, Bound: 0.6}, group: "reads",
+					row: row{What: c.name, Transport: transport, Connections: connections, Bound: readBound}, group: "reads",
 					run: func(ctx context.Context, p *pair, r row) error {
 						if err := c.check(ctx, p); err != nil {
 							return err

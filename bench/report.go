@@ -22,7 +22,6 @@ type row struct {
 	Unit   string
 	Bound  float64
 	AtMost bool // the bound is an upper bound
-	Note   string
 }
 
 // columns returns the figure, the bound and whether it is met.
@@ -57,31 +56,64 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 func short(d time.Duration) string {
 	if d >= time.Millisecond {
-		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+		return fmt.Sprintf("%.1f ms", milliseconds(d))
 	}
 	return fmt.Sprintf("%d µs", d.Microseconds())
 }
 
+// String returns the rate and the response times.
 func (f figures) String() string {
 	if f.P50 == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %s, %s", number(f.PerSecond), short(f.P50), short(f.P99))
-	if f.CPU > 0 {
-		text += ", " + short(f.CPU)
-	}
-	return text
+	return fmt.Sprintf(" %s a second, p50 %s, p99 %s, CPU %s", number(f.PerSecond), short(f.P50), short(f.P99), short(f.CPU))
 }
 
-// String returns the row as a row of a Markdown table.
+// String returns the row as a line of progress.
 func (r row) String() string {
 	figure, bound, verdict := r.columns()
-	if r.Note != "" {
-		r.What += " (" + r.Note + ")"
+	return fmt.Sprintf("%s, %s, %s %d: %s (%s, %s);%s; floor%s", r.What, r.Store, r.Transport, r.Connections, figure, bound, verdict, r.Moderato, r.Floor)
+}
+
+// storeNames are the columns of the table.
+var storeNames = []string{storeLabel("sqlite"), storeLabel("mariadb")}
+
+func storeLabel(store string) string {
+	if store == "mariadb" {
+		return "MariaDB"
 	}
-	return fmt.Sprintf("| %s | %s | %s %d | %s | %s | %s | %s | %s |", r.What, r.Store, r.Transport, r.Connections, figure, bound, verdict, r.Moderato, r.Floor)
+	return "SQLite"
+}
+
+// lines returns the rows of each line of the table: of the same measurement on each store.
+func lines(rows []row) (all [][]row) {
+	at := map[string]int{}
+	for _, r := range rows {
+		key := fmt.Sprint(r.What, r.Transport, r.Connections)
+		if _, isKnown := at[key]; !isKnown {
+			at[key] = len(all)
+			all = append(all, nil)
+		}
+		all[at[key]] = append(all[at[key]], r)
+	}
+	return all
+}
+
+// cell returns what the table says about the row: the figure, in bold if it misses the bound,
+// and the response times.
+func (r row) cell() string {
+	figure, _, verdict := r.columns()
+	if verdict == "missed" {
+		figure = "**" + figure + "**"
+	}
+	if r.Unit == "" && r.Moderato.P50 > 0 {
+		figure += fmt.Sprintf("; %s/s, p99 %s", number(r.Moderato.PerSecond), short(r.Moderato.P99))
+	}
+	return figure
 }
 
 // report keeps a row and prints it. If err is not nil, report only returns err.
@@ -94,15 +126,24 @@ func (b *bench) report(r row, err error) error {
 	return nil
 }
 
-// printTable prints all rows, and writes them as JSON.
+// printTable prints the table of docs/performance.md.
 func (b *bench) printTable(ctx context.Context) error {
 	machine, err := b.describe(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%s\n\n| what | store | transport, connections | figure | bound | result | Moderato: a second, p50, p99, CPU time of each | floor |\n|---|---|---|---|---|---|---|---|\n", machine)
-	for _, r := range b.rows {
-		fmt.Println(r)
+	fmt.Printf("\n%s\n\n| what | connections | bound | %s |\n|---|---|---|%s\n", machine, strings.Join(storeNames, " | "), strings.Repeat("---|", len(storeNames)))
+	for _, line := range lines(b.rows) {
+		_, bound, _ := line[0].columns()
+		cells := map[string]string{}
+		for _, r := range line {
+			cells[storeLabel(r.Store)] = r.cell()
+		}
+		fmt.Printf("| %s | %s %d | %s |", line[0].What, line[0].Transport, line[0].Connections, bound)
+		for _, name := range storeNames {
+			fmt.Printf(" %s |", cells[name])
+		}
+		fmt.Println()
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ func sweepRows() []measurement {
 			Transport: "gRPC", Connections: 1, Unit: "s", Bound: 1, AtMost: true,
 		}, "sweeps", true, previews},
 		{row{
-			What: fmt.Sprintf("raid drill: %d raiders with %d messages swept, banned, and %d listeners on another server told",
+			What: fmt.Sprintf("raid drill: %d raiders with %d messages swept and banned, and %d listeners on another server notified",
 				data.raiders, data.messages, raidListeners),
-			Transport: "gRPC", Connections: 1, Unit: "s", Bound: 3, AtMost: true, Note: "the floor tells nobody",
+			Transport: "gRPC", Connections: 1, Unit: "s", Bound: 3, AtMost: true,
 		}, "sweeps", true, raidDrill},
 	}
 }

@@ -87,7 +87,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: Events/1":                           TestEventCommands,
 		"docs/reliability.md: Failover/1":                        TestDocumentedTargetsExist,
 		"docs/reliability.md: Requests/1":                        TestDocumentedTargetsExist,
-		"docs/performance.md: Performance/1":                     TestDocumentedTargetsExist,
+		"docs/performance.md: Reproduce it/1":                    TestDocumentedTargetsExist,
 		"docs/reliability.md: How the experiments work/1":        TestDocumentedTargetsExist,
 	}
 }
