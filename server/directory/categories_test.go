@@ -130,19 +130,36 @@ func slugs(body string) (found []string) {
 	return found
 }
 
-func TestProfileIsThatOfTheTokensUser(t *testing.T) {
+func TestProfileIsThatOfTheTokensUserOrOfWhomAnAppNames(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ines := `"data":{"userId":"` + servertest.Owner.String() + `","username":"Ines"`
+		owner, viewer, app, acting := s.As(t, servertest.Owner), s.As(t, servertest.Viewer), s.AsApp(t), s.AsService(t)
+		acting.ActingUser = servertest.Viewer
+		id := "userId=" + servertest.Owner.String()
 		for _, test := range []struct {
 			name   string
 			caller servertest.Credentials
+			query  string
 			want   string // in the body
 		}{
-			{"a user with a channel", s.As(t, servertest.Owner), `"data":{"userId":"` + servertest.Owner.String() + `","username":"Ines","slug":"ines","displayName":"Inês Carvalho","avatarUrl":"https://img.example.com/Ines.png","channelId":"` + servertest.Owner.String() + `"}`},
-			{"a user without a channel", s.As(t, servertest.Viewer), `"channelId":null`},
-			{"an app", s.AsApp(t), `"code":"TOKEN_KIND_NOT_ACCEPTED"`},
-			{"a token without the scope", s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner}), `"code":"SCOPE_MISSING"`},
+			{"a user with a channel", owner, "", `"data":{"userId":"` + servertest.Owner.String() + `","username":"Ines","slug":"ines","displayName":"Inês Carvalho","avatarUrl":"https://img.example.com/Ines.png","channelId":"` + servertest.Owner.String() + `"}`},
+			{"a user without a channel", viewer, "", `"channelId":null`},
+			{"a user by the own id", owner, "userId=" + strings.ToUpper(servertest.Owner.String()), ines},
+			{"a user by the own name", owner, "username=INES", ines},
+			{"a user by the id of another", viewer, id, `"code":"NOT_SELF"`},
+			{"a user by the name of another", viewer, "username=ines", `"code":"NOT_SELF"`},
+			{"an app by id", app, id, ines},
+			{"an app by name", app, "username=%20@INES%20", ines},
+			{"a backend by name", s.AsService(t), "username=ines", ines},
+			{"a backend for another", acting, id, `"code":"NOT_SELF"`},
+			{"an app by both", app, id + "&username=ines", "Give userId or username, not both."},
+			{"a user by both", owner, id + "&username=ines", "Give userId or username, not both."},
+			{"an app by neither", app, "", "userId is required, or username instead."},
+			{"an app with a damaged id", app, "userId=x", "userId must be a UUID"},
+			{"nobody", app, "username=nobody", `"code":"USER_NOT_FOUND"`},
+			{"a token without the scope", s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner}), "", `"code":"SCOPE_MISSING"`},
 		} {
-			if r, _ := s.CallREST(t, test.caller, http.MethodGet, "/v1/users/profile", nil); !strings.Contains(r.Body, test.want) {
+			if r := s.REST(t, test.caller, http.MethodGet, "/v1/users/profile?"+test.query, ""); !strings.Contains(r.Body, test.want) {
 				t.Errorf("%s: got %s, want %s", test.name, r.Body, test.want)
 			}
 		}

@@ -3,7 +3,6 @@ package directory
 
 import (
 	"context"
-	"strings"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/category"
@@ -53,25 +52,11 @@ func (s *Service) PutUser(ctx context.Context, req *platformv1.PutUserRequest) (
 // GetUser returns a user, by id or by username.
 func (s *Service) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (*platformv1.GetUserResponse, error) {
 	f := validate.Of(req)
-	switch {
-	case req.GetUserId() == "" && req.GetUsername() == "":
-		f.Add("userId", "is required, or username instead")
-	case req.GetUserId() != "" && req.GetUsername() != "":
-		f.Add("userId", apierr.TogetherPrefix+"username")
-	case req.GetUsername() != "":
-		f.Identifier("username", req.GetUsername())
-	}
-	id := f.OptionalUUID("userId", req.GetUserId())
+	key := users.ParseKey(f, "userId", req.GetUserId(), "username", req.GetUsername())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	var row *ent.User
-	var err error
-	if id.IsZero() {
-		row, err = users.BySlug(ctx, s.Store.Read.User, strings.ToLower(req.GetUsername()))
-	} else {
-		row, err = users.Get(ctx, s.Store.Read.User, id)
-	}
+	row, err := users.Find(ctx, s.Store.Read.User, key)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}

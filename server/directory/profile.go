@@ -4,12 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -19,19 +18,30 @@ import (
 // maxUsers is the number of users that one call of ListUsers may name.
 const maxUsers = 100
 
-// GetProfile returns the user as whom the caller acts.
-func (s *Service) GetProfile(ctx context.Context, _ *moderatov1.GetProfileRequest) (*moderatov1.GetProfileResponse, error) {
-	id := authn.FromContext(ctx).UserID
-	u, err := users.Get(ctx, s.Store.Read.User, id)
+// GetProfile returns the user of the token, or the user whom an app names.
+func (s *Service) GetProfile(ctx context.Context, req *moderatov1.GetProfileRequest) (*moderatov1.GetProfileResponse, error) {
+	f := validate.Of(req)
+	caller := authn.FromContext(ctx)
+	key := users.Key{ID: caller.UserID}
+	if isNamed := req.GetUserId() != "" || req.GetUsername() != ""; isNamed || !caller.ActsAsUser() {
+		key = users.ParseKey(f, "userId", req.GetUserId(), "username", req.GetUsername())
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	u, err := users.Find(ctx, s.Store.Read.User, key)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	profile := &moderatov1.GetProfileResponse{
-		UserId: id.String(), Username: u.Username, Slug: u.Slug, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL,
+	if caller.ActsAsUser() && u.ID != caller.UserID {
+		return nil, apierr.New(moderatov1.Reason_REASON_NOT_SELF)
 	}
-	hasChannel, err := s.Store.Read.Channel.Query().Where(channel.ID(id)).Exist(ctx)
+	profile := &moderatov1.GetProfileResponse{
+		UserId: u.ID.String(), Username: u.Username, Slug: u.Slug, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL,
+	}
+	hasChannel, err := s.Store.Read.Channel.Query().Where(channel.ID(u.ID)).Exist(ctx)
 	if hasChannel {
-		profile.ChannelId = proto.String(id.String())
+		profile.ChannelId = &profile.UserId
 	}
 	return profile, s.Store.Classify(err)
 }

@@ -82,7 +82,7 @@ func TestDirectoryReportsAllInvalidArguments(t *testing.T) {
 			{"a username of 41", user(&platformv1.UserRecord{Id: viewer, Username: strings.Repeat("x", 41)}), "INVALID_ARGUMENT", []string{"user.username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
 			{"a display name of spaces", user(&platformv1.UserRecord{Id: viewer, Username: "x", DisplayName: "  "}), "INVALID_ARGUMENT", []string{"user.displayName is required"}},
 			{"get without a user", &platformv1.GetUserRequest{}, "INVALID_ARGUMENT", []string{"userId is required, or username instead"}},
-			{"a user by both", &platformv1.GetUserRequest{UserId: viewer, Username: "ines"}, "INVALID_ARGUMENT", []string{"userId must not be given together with username"}},
+			{"a user by both", &platformv1.GetUserRequest{UserId: viewer, Username: "ines"}, "INVALID_ARGUMENT", []string{"userId must not be given together with username", "username must not be given together with userId"}},
 			{"a user by a bad id", &platformv1.GetUserRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
 			{"a user by a bad username", &platformv1.GetUserRequest{Username: "a b"}, "INVALID_ARGUMENT", []string{"username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
 			{"an unknown id", &platformv1.GetUserRequest{UserId: servertest.Nobody.String()}, "USER_NOT_FOUND", nil},

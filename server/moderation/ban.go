@@ -17,7 +17,7 @@ import (
 func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	who := parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername())
+	who := users.ParseKey(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername())
 	wish := parseTerms(f, req.Reason, req.DurationSeconds, req.Replace)
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	r := &liftOne{
-		target: parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername()),
+		target: users.ParseKey(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername()),
 		reason: parseReason(f, req.Reason), restores: req.GetRestoreMessages(),
 	}
 	if err := f.Err(); err != nil {

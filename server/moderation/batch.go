@@ -44,7 +44,7 @@ func parseBatch(req *moderatov1.BanUsersRequest) (*batchRequest, error) {
 		r.keys = make([]users.Key, len(req.GetUsers()))
 		for i, user := range req.GetUsers() {
 			element := f.Element("users", i, user)
-			key := parseTarget(element, "userId", user.GetUserId(), "username", user.GetUsername())
+			key := users.ParseKey(element, "userId", user.GetUserId(), "username", user.GetUsername())
 			switch hasID, hasName := user.GetUserId() != "", user.GetUsername() != ""; {
 			case !hasID && !hasName:
 				f.Add(fmt.Sprintf("users[%d]", i), "must be an object with userId or username")

@@ -20,7 +20,7 @@ import (
 func (s *Service) GetUser(ctx context.Context, req *moderatov1.GetUserRequest) (*moderatov1.GetUserResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	key := parseTarget(f, "userId", req.GetUserId(), "username", req.GetUsername())
+	key := users.ParseKey(f, "userId", req.GetUserId(), "username", req.GetUsername())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

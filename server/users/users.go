@@ -14,13 +14,6 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Key identifies a user by id or, in lower case, by username. The zero Key matches no
-// user.
-type Key struct {
-	ID   uid.ID
-	Slug string
-}
-
 // Find returns the user with a key, or USER_NOT_FOUND.
 func Find(ctx context.Context, q *ent.UserClient, key Key) (*ent.User, error) {
 	if key.Slug != "" {

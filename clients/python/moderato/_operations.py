@@ -743,13 +743,15 @@ class Users(Resource):
     def get_profile(
         self,
         *,
+        user_id: Optional[str] = None,
+        username: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> GetProfileResponse:
-        """Returns the user of the token.
+        """Returns the user of the token, or the user whom an app names.
 
-        Tokens: user; service with `acting-user`. Scope: `users.read`. Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
+        Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
         """
-        return self._get("/v1/users/profile", {}, GetProfileResponse, options)  # type: ignore[no-any-return]
+        return self._get("/v1/users/profile", {"userId": user_id, "username": username}, GetProfileResponse, options)  # type: ignore[no-any-return]
 
     def list_users(
         self,

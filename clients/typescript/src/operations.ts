@@ -607,12 +607,12 @@ export class Webhooks extends Resource {
 /** Operations: users. */
 export class Users extends Resource {
   /**
-   * Returns the user of the token.
+   * Returns the user of the token, or the user whom an app names.
    *
-   * Tokens: user; service with `acting-user`. Scope: `users.read`. Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
+   * Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
    */
-  getProfile(options?: RequestOptions): Promise<GetProfileResponse> {
-    return this.get('/v1/users/profile', {}, options)
+  getProfile(query: Query<'getProfile'> = {}, options?: RequestOptions): Promise<GetProfileResponse> {
+    return this.get('/v1/users/profile', query, options)
   }
 
   /**

@@ -4880,7 +4880,15 @@ export interface operations {
     };
     getProfile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The user: a UUID in upper or lower case. A request has at most one of `userId` and `username`. */
+                userId?: string;
+                /**
+                 * @description The username, in any letter case. White space around the name, and one `@` before it, are ignored.
+                 * @example amara.okafor
+                 */
+                username?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -23,9 +23,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// GetProfileRequest has no fields: the token names the user.
+// GetProfileRequest names the user, by id or by username. A user token need not name one,
+// and may name only its own user. An app token must name one.
 type GetProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user: a UUID in upper or lower case. A request has at most one of `userId` and
+	// `username`.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The username, in any letter case. White space around the name, and one `@` before it,
+	// are ignored.
+	Username      string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -58,6 +65,20 @@ func (x *GetProfileRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use GetProfileRequest.ProtoReflect.Descriptor instead.
 func (*GetProfileRequest) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_users_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *GetProfileRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *GetProfileRequest) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
 }
 
 // GetProfileResponse is the profile of a user.
@@ -489,8 +510,10 @@ var File_moderato_v1_users_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_users_proto_rawDesc = "" +
 	"\n" +
-	"\x17moderato/v1/users.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/common.proto\"\x13\n" +
-	"\x11GetProfileRequest\"\xc5\x01\n" +
+	"\x17moderato/v1/users.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/common.proto\"P\n" +
+	"\x11GetProfileRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\xc5\x01\n" +
 	"\x12GetProfileResponse\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x12\n" +
@@ -515,11 +538,11 @@ const file_moderato_v1_users_proto_rawDesc = "" +
 	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"9\n" +
 	"\x12RevokeGrantRequest\x12#\n" +
 	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\"\x15\n" +
-	"\x13RevokeGrantResponse2\x96\x04\n" +
-	"\fUsersService\x12~\n" +
+	"\x13RevokeGrantResponse2\x97\x04\n" +
+	"\fUsersService\x12\x7f\n" +
 	"\n" +
-	"GetProfile\x12\x1e.moderato.v1.GetProfileRequest\x1a\x1f.moderato.v1.GetProfileResponse\"/\x8a\xb5\x18\x0f\n" +
-	"\x01\x01\x12\n" +
+	"GetProfile\x12\x1e.moderato.v1.GetProfileRequest\x1a\x1f.moderato.v1.GetProfileResponse\"0\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
 	"users.read\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/users/profile\x90\x02\x01\x12{\n" +
 	"\tListUsers\x12\x1d.moderato.v1.ListUsersRequest\x1a\x1e.moderato.v1.ListUsersResponse\"/\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +

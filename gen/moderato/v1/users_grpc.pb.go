@@ -35,10 +35,10 @@ const (
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata.
 type UsersServiceClient interface {
-	// GetProfile returns the user of the token.
+	// GetProfile returns the user of the token, or the user whom an app names.
 	//
-	// Tokens: user; service with `acting-user`. Scope: `users.read`.
-	// Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
+	// Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`.
+	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
 	GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error)
 	// ListUsers returns users by id and by username: first those with the ids, in the
 	// order of the request, then those with the usernames. Users who do not exist are left
@@ -116,10 +116,10 @@ func (c *usersServiceClient) RevokeGrant(ctx context.Context, in *RevokeGrantReq
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata.
 type UsersServiceServer interface {
-	// GetProfile returns the user of the token.
+	// GetProfile returns the user of the token, or the user whom an app names.
 	//
-	// Tokens: user; service with `acting-user`. Scope: `users.read`.
-	// Errors: USER_NOT_FOUND if `acting-user` names a user who does not exist.
+	// Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`.
+	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
 	GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error)
 	// ListUsers returns users by id and by username: first those with the ids, in the
 	// order of the request, then those with the usernames. Users who do not exist are left

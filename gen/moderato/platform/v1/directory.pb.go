@@ -121,7 +121,8 @@ type GetUserRequest struct {
 	// The user's id: a UUID in upper or lower case. Exactly one of `userId` and
 	// `username` is required.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The username, compared case-insensitively.
+	// The username, in any letter case. White space around the name, and one `@` before it,
+	// are ignored.
 	Username      string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
