@@ -86,6 +86,7 @@ var sections = []section{
 		{Name: "paging", Label: "Paging", About: "Cursors, limits, and the order of lists."},
 		{Name: "limits", Label: "Limits", About: "The rate limit, and bounds of requests."},
 		{Name: "contract", Label: "Contract", About: "Operations with their tokens and scopes, formats, and the bounds of every field."},
+		{Name: "conformance", Label: "Conformance", About: "Check any server against the interface document."},
 		{Name: "decisions", Label: "Behaviour", About: "The order of checks, rights, requests, values, channels and the feed."},
 	}},
 	{Label: "Operate", Pages: []page{

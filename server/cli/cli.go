@@ -46,8 +46,9 @@ type commands struct {
 	Demo struct {
 		Raid demoRaid `cmd:"" help:"Raid a channel of a demo: thousands of accounts follow it and post spam."`
 	} `cmd:"" help:"Tools for trying a demo."`
-	API  apiCall `cmd:"" name:"api" help:"Call an operation over REST with a token, and print the response."`
-	Keys struct {
+	API         apiCall          `cmd:"" name:"api" help:"Call an operation over REST with a token, and print the response."`
+	Conformance conformanceCheck `cmd:"" help:"Check a server against the interface document, as a client sees it."`
+	Keys        struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
 	} `cmd:"" help:"Keys that seal cursors."`
 	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`

@@ -40,6 +40,7 @@ func TestCompletionCandidates(t *testing.T) {
 		{[]string{"token", ""}, "issue inspect revoke"},
 		{[]string{"token", "issue", "--cl"}, "--client"},
 		{[]string{"demo", ""}, "raid"},
+		{[]string{"conformance", "--to"}, "--token"},
 		{[]string{"demo", "raid", "--ra"}, "--raiders"},
 		{[]string{"token", "issue", "--scope", "users."}, "users.read users.bot"},
 		{[]string{"token", "issue", "--client", "token", "--scope=channel."}, "--scope=channel.moderate"},

@@ -85,6 +85,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: Health/1":                           TestOperatorCommands,
 		"docs/operations.md: Command line/1":                     TestAPICommands,
 		"docs/operations.md: Events/1":                           TestEventCommands,
+		"docs/conformance.md: Conformance/1":                     TestConformanceOfDemo,
 		"docs/reliability.md: Failover/1":                        TestDocumentedTargetsExist,
 		"docs/reliability.md: Requests/1":                        TestDocumentedTargetsExist,
 		"docs/performance.md: Reproduce it/1":                    TestDocumentedTargetsExist,

@@ -1,0 +1,222 @@
+package conformance
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed interface.txt
+var interfaceTable string
+
+// kinds of tokens
+const (
+	user = "user"
+	app  = "app"
+)
+
+// operation is what the document says about an operation.
+type operation struct {
+	path, section string
+	tokens        []string // the kinds that are accepted
+	scope         string
+	channel       string // what channelId may be: own, "own, required", any, or empty
+	hasCursor     bool
+	limit         int // the maximum; 0 if there is no limit
+	headers       []string
+	required      map[string]string // the query of a plain request
+	asks          []ask
+	data          *valueType
+}
+
+func (o *operation) String() string { return "GET " + o.path }
+
+func (o *operation) accepts(kind string) bool { return slices.Contains(o.tokens, kind) }
+
+// ask is a request that differs from the plain one in its query, where an empty value leaves a
+// parameter out, and what is expected of the response: a status, a code and the field of a
+// violation, or something about the rows.
+type ask struct {
+	kind    string // of the token; any if empty
+	query   string
+	want    string
+	section string
+}
+
+// parseTable parses tables. It panics if they are malformed, because they are part of the
+// program.
+func parseTable(texts ...string) []*operation {
+	var operations []*operation
+	shapes := map[string]*shape{}
+	shapeOf := func(name string) *shape {
+		if shapes[name] == nil {
+			shapes[name] = &shape{name: name}
+		}
+		return shapes[name]
+	}
+	for _, text := range texts {
+		section := ""
+		var s *shape
+		var o *operation
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(strings.TrimRight(line, "\n"), "#")
+			key, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+			rest = strings.TrimSpace(rest)
+			switch {
+			case key == "":
+			case line[0] != ' ' && key == "section":
+				section = rest
+			case line[0] != ' ' && key == "GET":
+				s, o = nil, &operation{path: rest, section: section, required: map[string]string{}}
+				operations = append(operations, o)
+			case line[0] != ' ':
+				s, o = shapeOf(strings.TrimSpace(line)), nil
+				s.section = section
+				if !strings.HasSuffix(section, ".md") {
+					s.section += " " + s.name
+				}
+			case s != nil:
+				s.fields = append(s.fields, field{key, parseType(rest, shapeOf)})
+			default:
+				o.parse(key, rest, shapeOf)
+			}
+		}
+	}
+	for _, o := range operations {
+		o.addAsks()
+	}
+	for name, s := range shapes {
+		if len(s.fields) == 0 {
+			panic(fmt.Sprintf("conformance: the tables do not describe %q", name))
+		}
+	}
+	return operations
+}
+
+// parse parses a line of an operation.
+func (o *operation) parse(key, rest string, shapeOf func(string) *shape) {
+	switch key {
+	case "tokens":
+		o.tokens = strings.Split(rest, ", ")
+	case "scope":
+		o.scope = rest
+	case "channel":
+		o.channel = rest
+	case "cursor":
+		o.hasCursor = true
+	case "limit":
+		o.limit, _ = strconv.Atoi(rest)
+	case "header":
+		o.headers = append(o.headers, rest)
+	case "query":
+		o.parseParameter(rest)
+	case "ask", "ask.user", "ask.app":
+		query, want, _ := strings.Cut(rest, " ")
+		o.ask(strings.TrimPrefix(strings.TrimPrefix(key, "ask"), "."), query, strings.TrimSpace(want), o.section)
+	case "data":
+		o.data = parseType(rest, shapeOf)
+	default:
+		name, ok := strings.CutPrefix(key, "data.")
+		if !ok {
+			panic(fmt.Sprintf("conformance: %s: unknown key %q", o, key))
+		}
+		if o.data == nil {
+			o.data = &valueType{text: "object", shape: &shape{section: o.section}}
+		}
+		o.data.shape.fields = append(o.data.shape.fields, field{name, parseType(rest, shapeOf)})
+	}
+}
+
+// parseParameter parses a parameter such as "epoch integer or all, required: all", and adds the
+// requests that its type suggests.
+func (o *operation) parseParameter(text string) {
+	name, typ, _ := strings.Cut(text, " ")
+	typ, value, isRequired := strings.Cut(typ, ", required: ")
+	invalid := "400 INVALID_ARGUMENT " + name
+	if isRequired {
+		o.required[name] = value
+		o.ask("", name+"=", invalid, o.section)
+	}
+	o.ask("", name+"=no-such-value", invalid, o.section)
+	if values, ok := strings.CutPrefix(typ, "one of "); ok {
+		for value := range strings.SplitSeq(values, ", ") {
+			o.ask("", name+"="+value, "200", o.section)
+		}
+	}
+}
+
+func (o *operation) ask(kind, query, want, section string) {
+	o.asks = append(o.asks, ask{kind, query, want, section})
+}
+
+// addAsks adds the requests that the lines about the channel, the limit and the cursor suggest.
+func (o *operation) addAsks() {
+	for _, kind := range o.tokens {
+		if o.channel == "" {
+			break
+		}
+		isOwn := kind == user && o.channel != "any"
+		if o.channel == "own" && kind == user {
+			o.ask(kind, "channelId=$channel", "200", "decisions.md")
+		} else {
+			o.ask(kind, "channelId=", "400 INVALID_ARGUMENT channelId", o.section)
+		}
+		o.ask(kind, "channelId=no-such-value", "400 INVALID_ARGUMENT channelId", o.section)
+		o.ask(kind, "channelId=$CHANNEL", "200", "decisions.md")
+		if isOwn {
+			o.ask(kind, "channelId=$nobody", "403 NOT_CHANNEL_OWNER", "5")
+			o.ask(kind, "channelId=$other", "403 NOT_CHANNEL_OWNER", "5")
+		} else {
+			o.ask(kind, "channelId=$nobody", "400 CHANNEL_NOT_FOUND", "errors.md")
+			o.ask(kind, "channelId=$other", "200", o.section)
+		}
+	}
+	if o.limit > 0 {
+		section := "paging.md"
+		if o.limit == 20 {
+			section = "8"
+		}
+		for _, limit := range []string{"0", "-1", strconv.Itoa(o.limit + 1), "x", "1.5"} {
+			o.ask("", "limit="+limit, "400 INVALID_ARGUMENT limit", section)
+		}
+		for _, limit := range []string{"1", strconv.Itoa(o.limit)} {
+			o.ask("", "limit="+limit, "at most "+limit, section)
+		}
+		o.ask("", "limit=", "at most 20", section)
+	}
+	if o.hasCursor {
+		o.ask("", "cursor=no-such-cursor", "400 CURSOR_INVALID", "paging.md")
+		o.ask("", "cursor=$cursor", "400 CURSOR_INVALID", "paging.md")
+	}
+}
+
+// rowsOf returns the rows of a list; nil if the operation returns none.
+func rowsOf(data any) []any {
+	if object, ok := data.(map[string]any); ok {
+		data = object["rows"]
+	}
+	rows, _ := data.([]any)
+	return rows
+}
+
+// valueAt returns the value at a path such as category.id.
+func valueAt(row any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := row.(map[string]any)
+		row = object[name]
+	}
+	return row
+}
+
+// identityOf returns what distinguishes a row from others: the first field of its shape.
+func (o *operation) identityOf(row any) any {
+	rows := o.data
+	for _, f := range rows.shape.fields {
+		if f.typ.element != nil {
+			rows = f.typ
+		}
+	}
+	return valueAt(row, rows.element.shape.fields[0].name)
+}
