@@ -78,12 +78,17 @@ func TestAudienceUserFilter(t *testing.T) {
 				ChannelId: servertest.Owner.String(), UserId: user.String(), FollowedAt: began.Proto(), IsNotificationEnabled: true,
 			}}})
 		}
+		for _, user := range []uid.ID{servertest.Raider, servertest.Moderator} {
+			s.Load(t, subscription(user, began, began.Add(24*time.Hour), 0))
+		}
 		owner, viewer := s.As(t, servertest.Owner), s.As(t, servertest.Viewer)
 		for path, want := range map[string]int{
 			"/followers": 2,
-			"/followers?userId=" + servertest.Viewer.String():            1,
-			"/followers?userId=" + servertest.Moderator.String():         0,
-			"/followers?userId=" + servertest.Nobody.String():            0,
+			"/followers?userId=" + servertest.Viewer.String():    1,
+			"/followers?userId=" + servertest.Moderator.String(): 0,
+			"/followers?userId=" + servertest.Nobody.String():    0,
+			"/subscribers": 2,
+			"/subscribers?userId=" + servertest.Raider.String():          1,
 			"/subscribers?userId=" + servertest.Viewer.String():          0,
 			"/followers?channelId=" + servertest.Owner.String():          2,
 			"/followers?channelId=&userId=" + servertest.Raider.String(): 1,

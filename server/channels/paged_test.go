@@ -101,6 +101,8 @@ type pagedList struct {
 	// columns are the columns of a row without the owner.
 	columns string
 	values  func(i item) []any
+	// filtered is a row of the same owner that is not in the list; nil if all are.
+	filtered func(i item) []any
 	// page reads a page as an authorized caller, and returns the identity of each row.
 	page func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error)
 	// numbered lists are sorted and identified by number instead of id.
@@ -160,11 +162,17 @@ func pagedLists() []pagedList {
 			return []any{i.id, i.key, true}
 		}
 	}
-	activity := func(i item) []any {
-		return []any{i.id, i.number, fmt.Sprint("key ", i.number), "gift", `{"count": 3}`, "{}", i.key}
+	activity := func(kind string) func(i item) []any {
+		return func(i item) []any {
+			return []any{i.id, i.number, fmt.Sprint("key ", i.number), kind, `{"count": 3}`, "{}", i.key}
+		}
 	}
-	clip := func(i item) []any { return []any{i.id, owner, "Title", i.key, 30, "", "", 0, i.key} }
-	vod := func(i item) []any { return []any{i.id, "Title", i.key, 30, "", i.key, i.key + 1000, 0} }
+	// The other order of clips and VODs is the opposite one.
+	opposite := func(i item) int64 { return int64(farFuture) - i.key }
+	clipByViews := func(i item) []any { return []any{i.id, owner, "Title", i.key, 30, "", "", 0, opposite(i)} }
+	clipByTime := func(i item) []any { return []any{i.id, owner, "Title", opposite(i), 30, "", "", 0, i.key} }
+	vodByViews := func(i item) []any { return []any{i.id, "Title", i.key, 30, "", opposite(i), farFuture, 0} }
+	vodByTime := func(i item) []any { return []any{i.id, "Title", opposite(i), 30, "", i.key, farFuture, 0} }
 	const (
 		subscriptionColumns = "user_id, subscribed_at, expires_at, renew_count, streak_count, is_active"
 		activityColumns     = "id, number, dedup_key, type, info, action, created_at"
@@ -223,36 +231,46 @@ func pagedLists() []pagedList {
 		return ids(r.GetRows(), (*moderatov1.Raid).GetId), r.GetPagination(), err
 	}
 	raid := func(i item) []any { return []any{i.id, i.id.String(), i.id, 7, i.key} }
-	role := func(i item) []any { return []any{i.id, i.id, "vip", i.key} }
-	vote := func(i item) []any { return []any{i.id, i.id, "name", "", 1, i.key, 2800} }
+	lapsed := func(i item) []any { return []any{i.id, i.key, i.key + 1, 0, 1, true} }
+	role := func(name string) func(i item) []any {
+		return func(i item) []any { return []any{i.id, i.id, name, i.key} }
+	}
+	vote := func(epoch int) func(i item) []any {
+		return func(i item) []any { return []any{i.id, i.id, "name", "", 1, i.key, epoch} }
+	}
 	const voteColumns = "id, user_id, username, address, amount, voted_at, epoch"
 	return []pagedList{
-		{"VIPs", 100, "roles", "channel_id", owner, "id, user_id, role, created_at", role, vips, false, true},
-		{"votes", 100, "votes", "channel_id", owner, voteColumns, vote, votes("all"), false, false},
-		{"votes of a week", 100, "votes", "channel_id", owner, voteColumns, vote, votes("2800"), false, false},
-		{"followers", 100, "follows", "channel_id", owner, "user_id, followed_at, is_notification_enabled", people("follows"), followers, false, false},
-		{"followed", 100, "follows", "user_id", servertest.Viewer, "channel_id, followed_at, is_notification_enabled", people("follows"), followed, false, false},
-		{"subscribers", 100, "subscriptions", "channel_id", owner, subscriptionColumns, people("subscriptions"), subscribers, false, false},
-		{"banned users", 100, "bans", "channel_id", owner, "user_id, banned_at, moderator_id", people("bans"), banned, false, false},
-		{"activities", 100, "activities", "channel_id", owner, activityColumns, activity, activities(""), true, false},
-		{"gifts", 100, "activities", "channel_id", owner, activityColumns, activity, activities("gift"), true, false},
-		{"clips, most viewed", 20, "clips", "channel_id", owner, clipColumns, clip, clips(""), false, false},
-		{"clips, most recent", 20, "clips", "channel_id", owner, clipColumns, clip, clips("most_recent"), false, false},
-		{"VODs, most recent", 20, "vods", "channel_id", owner, vodColumns, vod, vods(""), false, false},
-		{"VODs, most viewed", 20, "vods", "channel_id", owner, vodColumns, vod, vods("most_viewed"), false, false},
-		{"raids", 100, "raids", "channel_id", owner, "id, dedup_key, raider_id, viewer_count, raided_at", raid, raids, false, false},
+		{"VIPs", 100, "roles", "channel_id", owner, "id, user_id, role, created_at", role("vip"), role("og"), vips, false, true},
+		{"votes", 100, "votes", "channel_id", owner, voteColumns, vote(2800), nil, votes("all"), false, false},
+		{"votes of a week", 100, "votes", "channel_id", owner, voteColumns, vote(2800), vote(2801), votes("2800"), false, false},
+		{"followers", 100, "follows", "channel_id", owner, "user_id, followed_at, is_notification_enabled", people("follows"), nil, followers, false, false},
+		{"followed", 100, "follows", "user_id", servertest.Viewer, "channel_id, followed_at, is_notification_enabled", people("follows"), nil, followed, false, false},
+		{"subscribers", 100, "subscriptions", "channel_id", owner, subscriptionColumns, people("subscriptions"), lapsed, subscribers, false, false},
+		{"banned users", 100, "bans", "channel_id", owner, "user_id, banned_at, moderator_id", people("bans"), nil, banned, false, false},
+		{"activities", 100, "activities", "channel_id", owner, activityColumns, activity("gift"), nil, activities(""), true, false},
+		{"gifts", 100, "activities", "channel_id", owner, activityColumns, activity("gift"), activity("thanks"), activities("gift"), true, false},
+		{"clips, most viewed", 20, "clips", "channel_id", owner, clipColumns, clipByViews, nil, clips(""), false, false},
+		{"clips, most recent", 20, "clips", "channel_id", owner, clipColumns, clipByTime, nil, clips("most_recent"), false, false},
+		{"VODs, most recent", 20, "vods", "channel_id", owner, vodColumns, vodByTime, nil, vods(""), false, false},
+		{"VODs, most viewed", 20, "vods", "channel_id", owner, vodColumns, vodByViews, nil, vods("most_viewed"), false, false},
+		{"raids", 100, "raids", "channel_id", owner, "id, dedup_key, raider_id, viewer_count, raided_at", raid, nil, raids, false, false},
 	}
 }
 
 // put inserts rows with one statement.
 func (l pagedList) put(t *testing.T, s *store.Store, owner uid.ID, items ...item) {
 	t.Helper()
+	l.insert(t, s, owner, l.values, items...)
+}
+
+func (l pagedList) insert(t *testing.T, s *store.Store, owner uid.ID, values func(i item) []any, items ...item) {
+	t.Helper()
 	if len(items) == 0 {
 		return
 	}
 	var args []any
 	for _, i := range items {
-		args = append(append(args, owner), l.values(i)...)
+		args = append(append(args, owner), values(i)...)
 	}
 	row := "(?" + strings.Repeat(", ?", strings.Count(l.columns, ",")+1) + ")"
 	exec(t, s, "INSERT INTO "+l.table+" ("+l.owner+", "+l.columns+") VALUES "+row+strings.Repeat(", "+row, len(items)-1), args...)

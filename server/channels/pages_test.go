@@ -40,7 +40,8 @@ func (l pagedList) traverse(t *testing.T, s *channels.Service, limit *int32, bet
 }
 
 // TestListsAreCompleteAndSorted reads lists in which many rows share their sort key, in
-// pages of every size, including divisors of the number of rows and their neighbors.
+// pages of every size, including divisors of the number of rows and their neighbors. Rows
+// that the list leaves out are among them.
 func TestListsAreCompleteAndSorted(t *testing.T) {
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		r := rand.New(rand.NewPCG(3, 5))
@@ -59,6 +60,9 @@ func TestListsAreCompleteAndSorted(t *testing.T) {
 			l.put(t, s.Store, l.ownerID, items...)
 			if l.owner == "channel_id" { // rows of another channel among them
 				l.put(t, s.Store, other, randomItem(r, 1_700_000_000_003, 1000+r.Int64N(1e9)), randomItem(r, 1_800_000_000_000, r.Int64()))
+			}
+			if l.filtered != nil {
+				l.insert(t, s.Store, l.ownerID, l.filtered, randomItem(r, 1_700_000_000_002, 500), randomItem(r, 1_700_000_000_004, 501))
 			}
 			want := l.sorted(items)
 			for _, size := range []*int32{nil, limit(1), limit(3), limit(7), limit(19), limit(20), limit(l.most)} {
