@@ -158,12 +158,21 @@ func TestRemovedModeratorCannotBan(t *testing.T) {
 	})
 }
 
+// TestBansAreScopedToChannel bans one user and mutes another in one channel: neither may lose
+// a message or the right to post in another.
 func TestBansAreScopedToChannel(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
-		d.mustBan(servertest.Owner, servertest.Raider)
-		_, err := d.Moderation.RemoveBan(d.creds[servertest.Other].Context(), &moderatov1.RemoveBanRequest{
-			ChannelId: servertest.Other.String(), BanUserId: servertest.Raider.String(),
-		})
-		wantReason(t, err, "NOT_BANNED")
+		d.mustPost(servertest.Raider, "first")
+		d.mustPost(servertest.Viewer, "second")
+		elsewhere, as := servertest.Other.String(), d.creds[servertest.Other].Context()
+		_, err := d.Moderation.BanUser(as, &moderatov1.BanUserRequest{ChannelId: elsewhere, BanUserId: servertest.Raider.String()})
+		wantReason(t, err, "OK")
+		_, err = d.Moderation.MuteUser(as, &moderatov1.MuteUserRequest{ChannelId: elsewhere, MutedUserId: servertest.Viewer.String()})
+		wantReason(t, err, "OK")
+		d.mustPost(servertest.Raider, "third")
+		d.mustPost(servertest.Viewer, "fourth")
+		d.wantVisible("first", "second", "third", "fourth")
+
+		wantReason(t, d.unban(servertest.Owner, servertest.Raider), "NOT_BANNED")
 	})
 }
