@@ -2,16 +2,24 @@ package gateway
 
 import "net/http"
 
-// Calls returns the requests that become calls of the services, as METHOD PATH.
-func Calls() map[string]bool {
-	calls := map[string]bool{http.MethodGet + " " + eventsPath: true, http.MethodHead + " " + eventsPath: true}
+// Calls returns a function that returns the call that a request becomes, as METHOD PATH with
+// the names of the path's variables; an empty string for other requests.
+func Calls() func(*http.Request) string {
+	known, names := routes{}, map[string]string{}
+	known.add(eventsPath, operation{method: http.MethodGet})
+	names[eventsPath] = eventsPath
 	for rpc := range rpcs {
 		if method, path, err := route(rpc); err == nil {
-			calls[method+" "+path] = true
-			if method == http.MethodGet {
-				calls[http.MethodHead+" "+path] = true
-			}
+			pattern := variable.ReplaceAllString(path, anySegment)
+			known.add(pattern, operation{method: method})
+			names[pattern] = path
 		}
 	}
-	return calls
+	return func(r *http.Request) string {
+		found, pattern := known.at(r.URL.Path)
+		if found.by(r.Method) == nil {
+			return ""
+		}
+		return r.Method + " " + names[pattern]
+	}
 }

@@ -68,7 +68,8 @@ func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.
 // handlers turn the errors of the decoder and of the query parser into text, so the request
 // is read again.
 func (f *facade) unreadable(r *http.Request, handlers error) *apierr.Error {
-	request := dynamicpb.NewMessage(f.routes[r.URL.Path].by(r.Method).input)
+	found, _ := f.routes.at(r.URL.Path)
+	request := dynamicpb.NewMessage(found.by(r.Method).input)
 	var err error
 	if sent, ok := r.Body.(*body); ok {
 		_, _ = sent.Seek(0, io.SeekStart)

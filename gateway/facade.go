@@ -83,8 +83,8 @@ func allow(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNo
 // check returns the handler of a request and prepares the request for it. It returns an
 // error if the request cannot become a call.
 func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *apierr.Error) {
-	operations, ok := f.routes[r.URL.Path]
-	if !ok || r.URL.RawPath != "" {
+	operations, _ := f.routes.at(r.URL.Path)
+	if operations == nil || r.URL.RawPath != "" {
 		return nil, f.pathNotFound(r.URL.Path)
 	}
 	found := operations.by(r.Method)
@@ -121,10 +121,11 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 func (f *facade) pathNotFound(path string) *apierr.Error {
 	e := apierr.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
 	meant := strings.TrimRight(path, "/")
-	if f.routes[meant] == nil {
+	isServed := func(path string) bool { found, _ := f.routes.at(path); return found != nil }
+	if !isServed(meant) {
 		meant = "/v1" + meant
 	}
-	if f.routes[meant] != nil {
+	if isServed(meant) {
 		e.Message = "Nothing is served at this path; did you mean " + meant + "?"
 	}
 	return e

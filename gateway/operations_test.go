@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/servertest"
 )
 
 // operation is a row of the interface document's endpoint tables (section 4).
@@ -96,7 +98,11 @@ var otherOperations = func() (others []operation) {
 // allOperations are all operations that the facade serves by annotation.
 var allOperations = slices.Concat(operations, additions, webhookOperations, otherOperations)
 
-// declaredOperations reads the operations from the annotations of the contract.
+// inPath matches a variable in the path of an annotation.
+var inPath = regexp.MustCompile(`\{\w+\}`)
+
+// declaredOperations reads the operations from the annotations of the contract, with a value
+// for the variables in their paths.
 func declaredOperations() (declared []operation) {
 	for rpc := range authz.Methods() {
 		rule, isPublic := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
@@ -110,6 +116,7 @@ func declaredOperations() (declared []operation) {
 		case rule.GetDelete() != "":
 			method, path = http.MethodDelete, rule.GetDelete()
 		}
+		path = inPath.ReplaceAllString(path, servertest.Nobody.String())
 		declared = append(declared, operation{rpc: string(rpc.FullName()), method: method, path: path})
 	}
 	return declared

@@ -27,7 +27,9 @@ type queryParser struct {
 
 // Parse sets the fields of a request. Its error is an *apierr.Error with all violations, up
 // to apierr.MaxViolations.
-func (p queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
+//
+// A parameter with the name of a variable in the path is ignored; inPath has these fields.
+func (p queryParser) Parse(request proto.Message, values url.Values, inPath *utilities.DoubleArray) error {
 	m := request.ProtoReflect()
 	var violations []apierr.Violation
 	for _, key := range slices.SortedFunc(maps.Keys(values), compareKeys) {
@@ -36,6 +38,9 @@ func (p queryParser) Parse(request proto.Message, values url.Values, _ *utilitie
 		}
 		problem := ""
 		if field := fieldOf(m.Descriptor(), key); field != nil {
+			if inPath != nil && inPath.HasCommonPrefix([]string{string(field.Name())}) {
+				continue
+			}
 			problem = setField(m, field, values[key])
 		} else if !slices.Contains(p.beside, key) {
 			problem = p.refuseParameter(m.Descriptor(), key)

@@ -3,6 +3,8 @@ package gateway
 import (
 	"fmt"
 	"net/http"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,10 +15,31 @@ import (
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 )
 
-// routes holds the operations of each path, as the .proto annotations declare them. Every
-// path is fixed text. The facade checks a request with them before the runtime's mux calls
-// the generated handler.
+// routes holds the operations of each path, as the .proto annotations declare them. A
+// variable segment of a path is anySegment. The facade checks a request with them before the
+// runtime's mux calls the generated handler.
 type routes map[string]operations
+
+// anySegment matches a segment of a path, as path.Match has it. Segments that begin with a
+// dot are none: clients and proxies resolve them.
+const anySegment = "[^./]*"
+
+// variable matches a variable in the path of an annotation.
+var variable = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// at returns the operations of a path, and the path with anySegment for its variables; nil if
+// nothing is served there.
+func (r routes) at(at string) (operations, string) {
+	if found := r[at]; found != nil {
+		return found, at
+	}
+	for pattern, found := range r {
+		if matches, _ := path.Match(pattern, at); matches {
+			return found, pattern
+		}
+	}
+	return nil, ""
+}
 
 // operations holds the operations of one path, sorted by method.
 type operations []operation
@@ -68,7 +91,7 @@ func (f *facade) findRoutes() (routes, error) {
 		if err != nil {
 			return nil, err
 		}
-		found.add(path, operation{method: method, handle: f.call, maxBody: maxBodyOf(rpc), input: rpc.Input()})
+		found.add(variable.ReplaceAllString(path, anySegment), operation{method: method, handle: f.call, maxBody: maxBodyOf(rpc), input: rpc.Input()})
 	}
 	return found, nil
 }
@@ -110,8 +133,8 @@ func route(rpc protoreflect.MethodDescriptor) (method, path string, err error) {
 	case *annotations.HttpRule_Delete:
 		method, path = http.MethodDelete, p.Delete
 	}
-	if path == "" || strings.ContainsAny(path, "{*") {
-		return "", "", fmt.Errorf("%s: the facade serves GET, POST and DELETE at fixed paths", rpc.FullName())
+	if fixed := variable.ReplaceAllString(path, ""); path == "" || strings.ContainsAny(fixed, "{}*?[") {
+		return "", "", fmt.Errorf("%s: the facade serves GET, POST and DELETE at paths whose variables are whole segments", rpc.FullName())
 	}
 	return method, path, nil
 }

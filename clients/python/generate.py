@@ -24,7 +24,7 @@ OPERATIONS_HEAD = """from __future__ import annotations
 from typing import Any, Optional, Sequence
 
 from ._paging import Listing
-from ._resource import EventsResource, Resource
+from ._resource import EventsResource, Resource, segment
 from ._transport import Options, Transport
 from ._types import (
 """
@@ -103,7 +103,7 @@ def data_of(operation: dict[str, Any]) -> dict[str, Any] | None:
 def parameters_of(operation: dict[str, Any]) -> list[tuple[str, str, bool]]:
     """Return the name, the type and whether it is required of each parameter."""
     if operation["method"] == "GET":
-        query = [p for p in operation["parameters"] if p.get("in") == "query"]
+        query = [p for p in operation["parameters"] if p.get("in") in ("path", "query")]
         return [(p["name"], type_of(p["schema"], "Sequence"), p.get("required", False)) for p in query]
     schema = SCHEMAS[last(operation["requestBody"]["content"]["application/json"]["schema"]["$ref"])]
     required = schema.get("required", [])
@@ -111,24 +111,27 @@ def parameters_of(operation: dict[str, Any]) -> list[tuple[str, str, bool]]:
 
 
 def method_of(operation: dict[str, Any]) -> str:
-    identifier, method, path = operation["operationId"], operation["method"], operation["path"]
+    identifier, method, path = operation["operationId"], operation["method"], f'"{operation["path"]}"'
     parameters, data = parameters_of(operation), data_of(operation)
+    variables = re.findall(r"\{(\w+)\}", path)
+    if variables:
+        path = "f" + re.sub(r"\{(\w+)\}", lambda name: "{segment(" + snake(name[1]) + ")}", path)
     kind = "None" if data is None else type_of(data)
     is_list = {"cursor", "limit"} <= {name for name, _, _ in parameters} and method == "GET"
     signature = "".join(
         f"        {snake(name)}: " + (f"{of},\n" if needed else f"{optional(of)} = None,\n")
         for name, of, needed in sorted(parameters, key=lambda p: not p[2])
     )
-    values = "{" + ", ".join(f'"{name}": {snake(name)}' for name, _, _ in parameters) + "}"
+    values = "{" + ", ".join(f'"{name}": {snake(name)}' for name, _, _ in parameters if name not in variables) + "}"
     if is_list:
         row = type_of(data["items"] if data["type"] == "array" else {}) if data and "type" in data else ""
         row = row or type_of(SCHEMAS[kind]["properties"]["rows"]["items"])
         limit = next(p["schema"]["maximum"] for p in operation["parameters"] if p.get("name") == "limit")
-        returns, call = f"Listing[{kind}, {row}]", f'self._list("{path}", {values}, {kind}, {row}, {limit}, options)'
+        returns, call = f"Listing[{kind}, {row}]", f'self._list({path}, {values}, {kind}, {row}, {limit}, options)'
     elif method == "GET":
-        returns, call = kind, f'self._get("{path}", {values}, {kind}, options)'
+        returns, call = kind, f'self._get({path}, {values}, {kind}, options)'
     else:
-        returns, call = kind, f'self._send("{method}", "{path}", {values}, {kind}, options)'
+        returns, call = kind, f'self._send("{method}", {path}, {values}, {kind}, options)'
     statement = call if returns == "None" else f"return {call}"
     if is_list:
         ignore = ""

@@ -40,23 +40,32 @@ function dataOf(operation) {
 }
 
 function methodOf(operation) {
-  const { id, method, path } = operation
+  const { id, method } = operation
+  const { arguments: variables, path } = pathOf(operation)
   const data = dataOf(operation)
   const head = comment(operation.description ?? operation.summary, operation.deprecated, '  ')
   if (method !== 'GET') {
     const body = nameOf(operation.requestBody.content['application/json'].schema.$ref)
     const isOptional = !document.components.schemas[body].required?.length
-    const parameters = `body: ${body}${isOptional ? ' = {}' : ''}, options?: RequestOptions`
-    return `${head}  ${id}(${parameters}): Promise<${data}> {\n    return this.send(${quote(method)}, ${quote(path)}, body, options)\n  }\n`
+    const parameters = `${variables}body: ${body}${isOptional ? ' = {}' : ''}, options?: RequestOptions`
+    return `${head}  ${id}(${parameters}): Promise<${data}> {\n    return this.send(${quote(method)}, ${path}, body, options)\n  }\n`
   }
   const query = queryOf(operation)
-  if (query.length === 0) return `${head}  ${id}(options?: RequestOptions): Promise<${data}> {\n    return this.get(${quote(path)}, {}, options)\n  }\n`
-  const parameters = `query: Query<'${id}'>${query.some((parameter) => parameter.required) ? '' : ' = {}'}, options?: RequestOptions`
+  if (query.length === 0) return `${head}  ${id}(${variables}options?: RequestOptions): Promise<${data}> {\n    return this.get(${path}, {}, options)\n  }\n`
+  const parameters = `${variables}query: Query<'${id}'>${query.some((parameter) => parameter.required) ? '' : ' = {}'}, options?: RequestOptions`
   const limit = query.find((parameter) => parameter.name === 'limit')?.schema.maximum
   const isList = limit !== undefined && query.some((parameter) => parameter.name === 'cursor')
   return isList
-    ? `${head}  ${id}(${parameters}): List<${data}> {\n    return this.list(${quote(path)}, query, ${limit}, options)\n  }\n`
-    : `${head}  ${id}(${parameters}): Promise<${data}> {\n    return this.get(${quote(path)}, query, options)\n  }\n`
+    ? `${head}  ${id}(${parameters}): List<${data}> {\n    return this.list(${path}, query, ${limit}, options)\n  }\n`
+    : `${head}  ${id}(${parameters}): Promise<${data}> {\n    return this.get(${path}, query, options)\n  }\n`
+}
+
+/** pathOf returns the parameters in the path of an operation, and the path with their values. */
+function pathOf({ path, parameters }) {
+  const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
+  if (names.length === 0) return { arguments: '', path: quote(path) }
+  const filled = path.replaceAll(/\{(\w+)\}/g, '${encodeURIComponent($1)}')
+  return { arguments: names.map((name) => `${name}: string, `).join(''), path: `\`${filled}\`` }
 }
 
 const queryOf = (operation) => operation.parameters.filter((parameter) => parameter.in === 'query')

@@ -89,9 +89,9 @@ func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
 // moderation log sorts them by name.
 func ordered(o object, m protoreflect.MessageDescriptor) object {
 	sorted := object{}
-	for f, isInlined := range jsonFields(m) {
+	for f, isOptional := range jsonFields(m) {
 		at := slices.IndexFunc(o, func(m member) bool { return m.name == f.JSONName() })
-		if isInlined && at < 0 {
+		if isOptional && at < 0 {
 			continue
 		}
 		value := get(o, f.JSONName())

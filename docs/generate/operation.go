@@ -70,16 +70,20 @@ func (d *document) describe(method protoreflect.MethodDescriptor) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// query returns the parameters of a request without a body.
+// query returns the parameters of a request without a body, those in the path among them.
 func (d *document) query(method protoreflect.MethodDescriptor, verb string) []object {
 	parameters := []object{}
 	if verb != http.MethodGet {
 		return parameters
 	}
+	_, path := authz.HTTP(method)
 	for i := range method.Input().Fields().Len() {
 		f := method.Input().Fields().Get(i)
 		schema := d.values(f, inRequest, d.comments.of(f))
 		p := object{{"name", f.JSONName()}, {"in", "query"}, {"description", d.comments.of(f)}}
+		if strings.Contains(path, "{"+f.JSONName()+"}") {
+			p[1].value = "path"
+		}
 		if f.IsList() {
 			p[0].value = f.JSONName() + "[]"
 			p = p.with(member{"style", "form"}, member{"explode", true})

@@ -42,9 +42,9 @@ func (d *document) message(m protoreflect.MessageDescriptor, use usage) object {
 // fieldsOf returns the schema of a message as an object of its fields.
 func (d *document) fieldsOf(m protoreflect.MessageDescriptor, use usage) object {
 	properties, required := object{}, []string{}
-	for f, isInlined := range jsonFields(m) {
+	for f, isOptional := range jsonFields(m) {
 		properties = append(properties, member{f.JSONName(), d.field(f, use)})
-		if !isInlined && (use == inResponse || d.isRequired(f)) {
+		if !isOptional && (use == inResponse || d.isRequired(f)) {
 			required = append(required, f.JSONName())
 		}
 	}
@@ -65,14 +65,16 @@ func refusesUnknown(m protoreflect.MessageDescriptor) bool {
 	return rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED
 }
 
-// jsonFields returns the fields of the JSON form of a message, and whether each belongs to a
-// message that is written inline: such fields are missing if the message is not set.
+// jsonFields returns the fields of the JSON form of a message, and whether each may be
+// missing: because it is omitted if empty, or belongs to a message that is written inline and
+// not set.
 func jsonFields(m protoreflect.MessageDescriptor) iter.Seq2[protoreflect.FieldDescriptor, bool] {
 	return func(yield func(protoreflect.FieldDescriptor, bool) bool) {
 		for i := range m.Fields().Len() {
 			f := m.Fields().Get(i)
 			if is, _ := proto.GetExtension(f.Options(), optionsv1.E_Inlined).(bool); !is {
-				if !yield(f, false) {
+				isOmitted, _ := proto.GetExtension(f.Options(), optionsv1.E_OmitEmpty).(bool)
+				if !yield(f, isOmitted) {
 					return
 				}
 				continue

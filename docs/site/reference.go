@@ -46,7 +46,7 @@ type operation struct {
 	// Tokens are the accepted kinds of token, and Scopes what they need; nil if the
 	// description names them.
 	Tokens, Scopes []string
-	// Query and Headers are the parameters; Body and Response are fields of objects.
+	// Query, with the variables of the path, and Headers are the parameters; Body and Response are fields of objects.
 	Query, Headers, Body, Response []field
 	Errors                         []failure
 	BodyExample, ResponseExample   string

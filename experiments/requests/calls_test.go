@@ -49,6 +49,8 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 		"RedeliverWebhookEvent": {"eventId": servertest.Nobody.String()},
 		"PostMessage":           {"channelId": owner, "message": "hello"},
 		"ServerReflectionInfo":  {"listServices": ""},
+
+		"ListSessionSubscriptions": {"sessionId": servertest.Nobody.String()},
 	}[o.rpc[strings.LastIndex(o.rpc, "/")+1:]]
 	if args == nil || strings.HasPrefix(o.rpc, "moderato.platform.") {
 		args = servertest.Args{}
@@ -226,6 +228,9 @@ func (s *scene) subscription(t *testing.T, c *caller, column string) string {
 func (s *scene) rest(t *testing.T, as identification, o operation, args servertest.Args) result {
 	t.Helper()
 	target, body := "http://"+s.HTTPAddr+o.path, ""
+	for name, value := range args {
+		target = strings.ReplaceAll(target, "{"+name+"}", fmt.Sprint(value))
+	}
 	if o.method == http.MethodGet {
 		target += "?" + query(args)
 	} else {

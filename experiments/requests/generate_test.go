@@ -84,7 +84,7 @@ func (g *generator) documented(method, path string, operation map[string]any) do
 	d := documented{method: strings.ToUpper(method), path: path}
 	parameters, _ := operation["parameters"].([]any)
 	for _, p := range parameters {
-		if parameter := g.resolve(p); parameter["in"] == "query" {
+		if parameter := g.resolve(p); parameter["in"] == "query" || parameter["in"] == "path" {
 			d.parameters = append(d.parameters, parameter)
 		}
 	}
@@ -153,6 +153,10 @@ func (g *generator) request(seed, number uint64) *request {
 	r := &request{operation: o, method: o.method, path: o.path, header: http.Header{}}
 	for _, p := range o.parameters {
 		name, _ := p["name"].(string)
+		if p["in"] == "path" {
+			r.path = strings.ReplaceAll(r.path, "{"+name+"}", fmt.Sprint(g.valid(name, object(p["schema"]))))
+			continue
+		}
 		if p["required"] == true || g.rand.IntN(3) == 0 {
 			r.query = append(r.query, url.QueryEscape(name)+"="+url.QueryEscape(fmt.Sprint(g.valid(name, object(p["schema"])))))
 		}

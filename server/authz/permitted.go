@@ -36,8 +36,17 @@ func (r Rule) RelationName() string {
 }
 
 // HTTP returns the HTTP method and the path at which the contract annotates a method, or
-// empty strings if only gRPC serves it.
+// empty strings if only gRPC serves it. The path names its variables as JSON does.
 func HTTP(method protoreflect.MethodDescriptor) (verb, path string) {
+	verb, path = annotated(method)
+	for i := range method.Input().Fields().Len() {
+		f := method.Input().Fields().Get(i)
+		path = strings.ReplaceAll(path, "{"+string(f.Name())+"}", "{"+f.JSONName()+"}")
+	}
+	return verb, path
+}
+
+func annotated(method protoreflect.MethodDescriptor) (verb, path string) {
 	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	switch {
 	case rule.GetGet() != "":

@@ -60,7 +60,11 @@ func TestExamplesWorkInDemo(t *testing.T) {
 				query.Set("userId", demo.People().Owner.ID.String()) // as the console does
 			}
 			count++
-			w.sendExample(t, strings.ToUpper(method), path+"?"+query.Encode(), string(operation.RequestBody.Content["application/json"].Example))
+			called := path
+			for name := range query {
+				called = strings.ReplaceAll(called, "{"+name+"}", query.Get(name))
+			}
+			w.sendExample(t, strings.ToUpper(method), called+"?"+query.Encode(), string(operation.RequestBody.Content["application/json"].Example))
 		}
 	}
 	if count < 40 {

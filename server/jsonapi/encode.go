@@ -7,7 +7,7 @@
 // wrong with it.
 //
 // A message is an object of its fields, in the order of their declaration, under their
-// lowerCamelCase names. Fields without presence are written with their zero value.
+// lowerCamelCase names. Fields without presence are written with their zero value, unless they declare omit_empty.
 // Fields with presence that are not set are null, and a google.protobuf.Struct that is
 // not set is {}. Only the member of a oneof that is set is written. If a message is
 // declared as inlined and is set, its fields are written as fields of the enclosing
@@ -95,7 +95,7 @@ func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 	for i := range p.fields {
 		f := &p.fields[i]
 		set := !f.presence || m.Has(f.desc)
-		if !set && (f.oneof != nil || f.inlined) {
+		if f.omitted && !m.Has(f.desc) || !set && (f.oneof != nil || f.inlined) {
 			continue
 		}
 		if f.inlined {

@@ -68,6 +68,7 @@ type field struct {
 	key      []byte // `,"name":`
 	shape    shape
 	presence bool   // the zero value and an unset field differ
+	omitted  bool   // the zero value is not written
 	unset    string // JSON for an unset field with presence
 	oneof    protoreflect.OneofDescriptor
 	mapKey   protoreflect.Kind // of a map's keys
@@ -156,11 +157,10 @@ func (p *plan) addInlined() {
 	}
 }
 
-// isInlined reports whether a field declares, with the option inlined, that the fields of
-// its message are written as fields of the enclosing message.
-func isInlined(desc protoreflect.FieldDescriptor) bool {
-	is, _ := proto.GetExtension(desc.Options(), optionsv1.E_Inlined).(bool)
-	return is
+// hasOption reports whether a field declares an option that is true or false.
+func hasOption(desc protoreflect.FieldDescriptor, option protoreflect.ExtensionType) bool {
+	has, _ := proto.GetExtension(desc.Options(), option).(bool)
+	return has
 }
 
 // isQuoted reports whether a field declares, with jstype = JS_STRING, that its integer is
@@ -191,7 +191,8 @@ func buildField(desc protoreflect.FieldDescriptor, built map[protoreflect.Messag
 		name:     desc.JSONName(),
 		presence: desc.HasPresence(),
 		unset:    "null",
-		inlined:  isInlined(desc),
+		omitted:  hasOption(desc, optionsv1.E_OmitEmpty),
+		inlined:  hasOption(desc, optionsv1.E_Inlined),
 	}
 	f.key = append(AppendString([]byte{','}, f.name), ':')
 	if oneof := desc.ContainingOneof(); oneof != nil && !oneof.IsSynthetic() {

@@ -7,6 +7,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsession"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/uid"
@@ -57,6 +58,41 @@ func (s *Service) read(ctx context.Context, caller *authn.Caller, sessionID, aft
 	return s.Store.Read.EventSubscription.Query().
 		Where(eventsubscription.SessionIDIn(sessions...), eventsubscription.IDGT(after)).
 		Order(ent.Asc(eventsubscription.FieldID)).Limit(limit).All(ctx)
+}
+
+// ListSessionSubscriptions returns the subscriptions of one session of the caller.
+func (s *Service) ListSessionSubscriptions(ctx context.Context, req *moderatov1.ListSessionSubscriptionsRequest) (*moderatov1.ListSessionSubscriptionsResponse, error) {
+	f := validate.Of(req)
+	id := f.UUID("sessionId", req.GetSessionId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	rows, err := s.ofSession(ctx, id)
+	result := &moderatov1.ListSessionSubscriptionsResponse{}
+	for _, row := range rows {
+		m := message(row)
+		result.Subscriptions = append(result.Subscriptions, &moderatov1.SessionSubscription{Type: m.GetType(), Version: m.GetVersion(), Condition: m.GetCondition()})
+	}
+	return result, s.Store.Classify(err)
+}
+
+// ofSession reads the subscriptions of a session that is the caller's, or nobody's yet.
+func (s *Service) ofSession(ctx context.Context, id uid.ID) ([]*ent.EventSubscription, error) {
+	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
+	if err != nil {
+		return nil, err
+	}
+	session, err := s.Store.Read.EventSession.Query().Where(eventsession.ID(id), eventsession.SeenAtGTE(now.Add(-Lifetime))).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, apierr.New(moderatov1.Reason_REASON_SESSION_NOT_FOUND)
+	case err != nil, session.ClientID == nil:
+		return nil, err
+	case !isOf(session, authn.FromContext(ctx)):
+		return nil, apierr.New(moderatov1.Reason_REASON_AUTH_CONTEXT_MISMATCH)
+	}
+	return s.Store.Read.EventSubscription.Query().Where(eventsubscription.SessionID(id)).
+		Order(ent.Asc(eventsubscription.FieldID)).Limit(maxSubscriptions).All(ctx)
 }
 
 func message(row *ent.EventSubscription) *moderatov1.EventSubscription {

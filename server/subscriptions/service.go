@@ -95,7 +95,9 @@ func parse(req *moderatov1.CreateSubscriptionRequest) (*ent.EventSubscription, e
 	case !eventtype.IsType(req.GetType()):
 		f.Add("type", "must be an event type, such as channel.ban or stream.online")
 	}
-	f.Choice("version", req.GetVersion())
+	if req.GetVersion() != "" {
+		f.Choice("version", req.GetVersion())
+	}
 	if req.GetCondition() == nil {
 		f.Add("condition", "is required: name the channel in condition.channelId")
 	} else {
@@ -211,7 +213,7 @@ func (s *Service) lockSession(ctx context.Context, tx *ent.Tx, id uid.ID) (*ent.
 func (s *Service) claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession, now instant.Instant) error {
 	caller := authn.FromContext(ctx)
 	if session.ClientID != nil {
-		if *session.ClientID != caller.ClientID || userOf(session) != caller.UserID {
+		if !isOf(session, caller) {
 			return apierr.New(moderatov1.Reason_REASON_AUTH_CONTEXT_MISMATCH)
 		}
 		return nil
@@ -249,6 +251,11 @@ func userOf(session *ent.EventSession) uid.ID {
 		return uid.ID{}
 	}
 	return *session.UserID
+}
+
+// isOf reports whether a session belongs to a caller.
+func isOf(session *ent.EventSession, caller *authn.Caller) bool {
+	return session.ClientID != nil && *session.ClientID == caller.ClientID && userOf(session) == caller.UserID
 }
 
 // ofCaller restricts a query to the sessions of a caller.
@@ -303,8 +310,7 @@ func (s *Service) end(ctx context.Context, tx *ent.Tx, id uid.ID) (*ent.EventSes
 	if err != nil {
 		return nil, err
 	}
-	caller := authn.FromContext(ctx)
-	if session.ClientID == nil || *session.ClientID != caller.ClientID || userOf(session) != caller.UserID {
+	if !isOf(session, authn.FromContext(ctx)) {
 		return nil, errNoSubscription
 	}
 	if n, err := tx.EventSubscription.Delete().Where(eventsubscription.ID(id)).Exec(ctx); err != nil || n == 0 {

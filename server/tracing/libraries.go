@@ -25,10 +25,11 @@ func (t *Tracer) GRPC() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(t.propagator)))}
 }
 
-// REST returns a handler that traces the calls among the requests for next. The calls are
-// known as METHOD PATH. Of other requests, and of what else a caller writes, spans have
-// nothing: it may be a token.
-func (t *Tracer) REST(next http.Handler, calls map[string]bool) http.Handler {
+// REST returns a handler that traces the calls among the requests for next. callOf
+// returns METHOD PATH of a call, with the names of variables in the path, and an empty string
+// for other requests. Of those, and of what else a caller writes, spans have nothing: it may
+// be a token.
+func (t *Tracer) REST(next http.Handler, callOf func(*http.Request) string) http.Handler {
 	if t == nil {
 		return next
 	}
@@ -37,12 +38,13 @@ func (t *Tracer) REST(next http.Handler, calls map[string]bool) http.Handler {
 		next.ServeHTTP(w, ctx.Value(requestKey{}).(*http.Request).WithContext(ctx))
 	}), "", otelhttp.WithTracerProvider(t.provider), otelhttp.WithPropagators(t.propagator))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		call := r.Method + " " + r.URL.Path
-		if !calls[call] {
+		call := callOf(r)
+		if call == "" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		shown := &http.Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path}, Pattern: call, Header: http.Header{}}
+		_, path, _ := strings.Cut(call, " ")
+		shown := &http.Request{Method: r.Method, URL: &url.URL{Path: path}, Pattern: call, Header: http.Header{}}
 		for _, name := range t.propagator.Fields() {
 			if values := r.Header.Values(name); len(values) > 0 {
 				shown.Header.Set(name, strings.Join(values, ",")) // a list; a second traceparent makes the first one invalid

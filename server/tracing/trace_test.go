@@ -115,6 +115,7 @@ func TestBanIsOneTrace(t *testing.T) {
 		wantReadOverGRPC(t, s, collector, owner)
 		s.REST(t, owner, http.MethodGet, "/v1/events?ticket="+canary, "")
 		s.REST(t, owner, http.MethodGet, "/v1/"+canary, "")
+		s.REST(t, owner, http.MethodGet, "/v1/events/"+canary+"/subscriptions", "")
 		for line := range strings.Lines(log.String()) {
 			if strings.Contains(line, "method=/"+banMethod) && !strings.Contains(line, "trace_id="+callersTrace) {
 				t.Errorf("the log does not name the trace: %s", line)

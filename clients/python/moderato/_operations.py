@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence
 
 from ._paging import Listing
-from ._resource import EventsResource, Resource
+from ._resource import EventsResource, Resource, segment
 from ._transport import Options, Transport
 from ._types import (
     Activity,
@@ -57,6 +57,7 @@ from ._types import (
     Raid,
     RevertModeratorResponse,
     RotateWebhookSecretResponse,
+    SessionSubscription,
     SubscriptionConditionInput,
     UndoBanBatchResponse,
     UpdateInfoResponse,
@@ -802,9 +803,9 @@ class Events(EventsResource):
         self,
         *,
         type: str,
-        version: str,
         condition: SubscriptionConditionInput,
         session_id: str,
+        version: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> CreateSubscriptionResponse:
         """Subscribes a session to one type of events of a channel, from now on. A repeated call with the same type and channel returns the existing subscription, which then has the rights of the newer token. The session may be connected to any server. A session with subscriptions counts as one event stream of the caller.
@@ -838,6 +839,18 @@ class Events(EventsResource):
         Errors: SUBSCRIPTION_NOT_FOUND if the caller has no subscription with this id.
         """
         self._send("DELETE", "/v1/events/subscriptions", {"id": id}, None, options)
+
+    def list_session_subscriptions(
+        self,
+        *,
+        session_id: str,
+        options: Optional[Options] = None,
+    ) -> list[SessionSubscription]:
+        """Returns the subscriptions of one session, oldest first.
+
+        Tokens: user, app or service: those of the client and user, or of the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app. A session without a subscription belongs to nobody, and has an empty list.
+        """
+        return self._get(f"/v1/events/{segment(session_id)}/subscriptions", {}, list[SessionSubscription], options)  # type: ignore[no-any-return]
 
 
 class Chat(Resource):

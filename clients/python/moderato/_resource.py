@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
+from urllib.parse import quote
 
 from ._decode import camel, decode
 from ._errors import ModeratoError
@@ -74,6 +75,11 @@ class EventsResource(Resource):
             on_disconnect=on_disconnect,
             on_missed=on_missed,
         )
+
+
+def segment(value: str) -> str:
+    """Return a value as a segment of a path."""
+    return quote(value, safe="")
 
 
 def _encode(value: Any) -> Any:

@@ -82,6 +82,7 @@ __all__ = [
     "RevertModeratorResponse",
     "RoleEvent",
     "RotateWebhookSecretResponse",
+    "SessionSubscription",
     "StreamCategory",
     "StreamEvent",
     "Subscriber",
@@ -1581,6 +1582,20 @@ class RotateWebhookSecretResponse:
 
 
 @dataclass(frozen=True)
+class SessionSubscription:
+    """SessionSubscription is what a session receives."""
+
+    type: str
+    """The event type."""
+
+    version: str
+    """The version of the type's payload."""
+
+    condition: SubscriptionCondition
+    """Which events the session receives."""
+
+
+@dataclass(frozen=True)
 class StreamCategory:
     """StreamCategory is the category in a stream info."""
 
@@ -1656,8 +1671,8 @@ class SubscriptionCondition:
     channel_id: str
     """Required. The channel: a UUID in upper or lower case."""
 
-    user_id: str
-    """A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it."""
+    user_id: Optional[str] = None
+    """A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it, and no such field if it was empty."""
 
 
 @dataclass(frozen=True)
@@ -1668,7 +1683,7 @@ class SubscriptionConditionInput:
     """Required. The channel: a UUID in upper or lower case."""
 
     user_id: Optional[str] = None
-    """A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it."""
+    """A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it, and no such field if it was empty."""
 
 
 @dataclass(frozen=True)

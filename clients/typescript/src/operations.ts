@@ -145,6 +145,7 @@ export type RevokeGrantRequest = Schemas['RevokeGrantRequest']
 export type RoleEvent = Schemas['RoleEvent']
 export type RotateWebhookSecretRequest = Schemas['RotateWebhookSecretRequest']
 export type RotateWebhookSecretResponse = Schemas['RotateWebhookSecretResponse']
+export type SessionSubscription = Schemas['SessionSubscription']
 export type StreamCategory = Schemas['StreamCategory']
 export type StreamEvent = Schemas['StreamEvent']
 export type Subscriber = Schemas['Subscriber']
@@ -671,6 +672,15 @@ export class Events extends EventsResource {
    */
   deleteSubscription(body: DeleteSubscriptionRequest, options?: RequestOptions): Promise<void> {
     return this.send('DELETE', '/v1/events/subscriptions', body, options)
+  }
+
+  /**
+   * Returns the subscriptions of one session, oldest first.
+   *
+   * Tokens: user, app or service: those of the client and user, or of the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app. A session without a subscription belongs to nobody, and has an empty list.
+   */
+  listSessionSubscriptions(sessionId: string, options?: RequestOptions): Promise<SessionSubscription[]> {
+    return this.get(`/v1/events/${encodeURIComponent(sessionId)}/subscriptions`, {}, options)
   }
 }
 

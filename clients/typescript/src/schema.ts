@@ -688,6 +688,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/{sessionId}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSessionSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tokens/self": {
         parameters: {
             query?: never;
@@ -1387,10 +1403,10 @@ export interface components {
             /** @description Required. The event type, such as `channel.chat.message`. */
             type: string;
             /**
-             * @description Required. The version of the type's payload: `1`.
-             * @enum {string}
+             * @description The version of the type's payload: `1`, also if empty.
+             * @enum {string|null}
              */
-            version: "1";
+            version?: "1" | null;
             /** @description Required. Which events to receive. */
             condition: components["schemas"]["SubscriptionConditionInput"];
             /** @description Required. The session: the `sessionId` of its welcome message, or the id of the Socket.IO client. */
@@ -2538,6 +2554,15 @@ export interface components {
              */
             formerSecretExpiresAt: string;
         };
+        /** @description SessionSubscription is what a session receives. */
+        SessionSubscription: {
+            /** @description The event type. */
+            type: string;
+            /** @description The version of the type's payload. */
+            version: string;
+            /** @description Which events the session receives. */
+            condition: components["schemas"]["SubscriptionCondition"];
+        };
         /** @description StreamCategory is the category in a stream info. */
         StreamCategory: {
             /**
@@ -2619,9 +2644,9 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it.
+             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it, and no such field if it was empty.
              */
-            userId: string;
+            userId?: string;
         };
         /** @description SubscriptionCondition selects the events of a subscription. */
         SubscriptionConditionInput: {
@@ -2632,7 +2657,7 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it.
+             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it, and no such field if it was empty.
              */
             userId?: string | null;
         };
@@ -5219,7 +5244,6 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "channel.ban",
-                 *       "version": "1",
                  *       "condition": {
                  *         "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
                  *       },
@@ -5274,6 +5298,32 @@ export interface operations {
                         success: true;
                         /** @constant */
                         message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSessionSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The subscriptions, at most 100. */
+                        data: components["schemas"]["SessionSubscription"][];
                     };
                 };
             };

@@ -38,7 +38,7 @@ func (d *Document) check(x *exchange) error {
 	case http.MethodHead:
 		method = http.MethodGet
 	}
-	operation := "/paths/" + escape.Replace(x.request.URL.Path) + "/" + strings.ToLower(method)
+	operation := "/paths/" + escape.Replace(d.library.pathOf(x.request.URL.Path)) + "/" + strings.ToLower(method)
 	if found, _ := d.at(operation); found == nil || x.request.URL.RawPath != "" || strings.ToUpper(method) != method {
 		return d.checkUnrouted(x)
 	}

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -60,7 +63,7 @@ func (l *library) check(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	kind := fmt.Sprint(x.request.Method, " ", x.request.URL.Path, " ", x.status, " ", codeOf(answer))
+	kind := fmt.Sprint(x.request.Method, " ", l.pathOf(x.request.URL.Path), " ", x.status, " ", codeOf(answer))
 	l.mu.Lock()
 	l.seen[kind]++
 	isEnough := l.seen[kind] > maxOfKind && os.Getenv(testdb.AllVariable) == ""
@@ -75,10 +78,37 @@ func (l *library) check(x *exchange) error {
 	return l.validate(x.request, sent, x.status, x.header, answer)
 }
 
+// pathOf returns the path of the document that a request has; the request's own if there is
+// none.
+func (l *library) pathOf(of string) string {
+	if l.document.Paths.Value(of) != nil {
+		return of
+	}
+	for known := range l.document.Paths.Map() {
+		if matches, _ := path.Match(variable.ReplaceAllString(known, "[^./]*"), of); matches {
+			return known
+		}
+	}
+	return of
+}
+
+// variables returns the values of the variables in a path.
+func (l *library) variables(of string) map[string]string {
+	values, segments := map[string]string{}, strings.Split(of, "/")
+	for i, segment := range strings.Split(l.pathOf(of), "/") {
+		if variable.MatchString(segment) {
+			values[strings.Trim(segment, "{}")] = segments[i]
+		}
+	}
+	return values
+}
+
+var variable = regexp.MustCompile(`\{\w+\}`)
+
 // validate validates a response to an operation, and the request if it was accepted. The
 // bodies are not compressed.
 func (l *library) validate(r *http.Request, sent []byte, status int, header http.Header, answer []byte) error {
-	item := l.document.Paths.Value(r.URL.Path)
+	item := l.document.Paths.Value(l.pathOf(r.URL.Path))
 	if item == nil || item.GetOperation(r.Method) == nil || r.URL.Path == openapi.JSONPath || r.URL.Path == openapi.YAMLPath {
 		return nil
 	}
@@ -86,7 +116,7 @@ func (l *library) validate(r *http.Request, sent []byte, status int, header http
 	r = r.Clone(context.Background())
 	r.Body, r.ContentLength, r.GetBody = io.NopCloser(bytes.NewReader(sent)), int64(len(sent)), nil
 	input := &openapi3filter.RequestValidationInput{
-		Request: r, Options: l.options,
+		Request: r, Options: l.options, PathParams: l.variables(r.URL.Path),
 		Route: &routers.Route{Spec: l.document, Path: r.URL.Path, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)},
 	}
 	if status < http.StatusMultipleChoices {

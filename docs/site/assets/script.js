@@ -270,12 +270,17 @@ function curl(method, path, body, key) {
 // requestOf returns what a form sends: the method, the path, the body and the idempotency key.
 function requestOf(form) {
   const query = new URLSearchParams()
+  let { path } = form.dataset
   for (const input of form.querySelectorAll('.query input')) {
+    const inPath = path.replace(`{${input.name}}`, encodeURIComponent(input.value.trim()))
+    if (inPath !== path) {
+      path = inPath
+      continue
+    }
     const values = input.name.endsWith('[]') ? input.value.split(',') : [input.value]
     for (const value of values.map((v) => v.trim()).filter(Boolean)) query.append(input.name, value)
   }
-  const path = form.dataset.path + (query.size ? `?${query}` : '')
-  return [form.dataset.method, path, form.elements.body?.value, form.elements['idempotency-key']?.value.trim()]
+  return [form.dataset.method, path + (query.size ? `?${query}` : ''), form.elements.body?.value, form.elements['idempotency-key']?.value.trim()]
 }
 
 // readCredentials shows whose the token is. The user and the channel of the user, or one that

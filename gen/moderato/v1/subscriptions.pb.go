@@ -30,7 +30,8 @@ type SubscriptionCondition struct {
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send
-	// the user as whom they listen. A subscription has that of the call that created it.
+	// the user as whom they listen. A subscription has that of the call that created it, and
+	// no such field if it was empty.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -85,7 +86,7 @@ type CreateSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The event type, such as `channel.chat.message`.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
-	// Required. The version of the type's payload: `1`.
+	// The version of the type's payload: `1`, also if empty.
 	Version string `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
 	// Required. Which events to receive.
 	Condition *SubscriptionCondition `protobuf:"bytes,3,opt,name=condition" json:"condition,omitempty"`
@@ -455,6 +456,163 @@ func (x *ListSubscriptionsResponse) GetPagination() *Pagination {
 	return nil
 }
 
+// ListSessionSubscriptionsRequest names the session.
+type ListSessionSubscriptionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The session: the `sessionId` of its welcome message, or the id of the
+	// Socket.IO client.
+	SessionId     string `protobuf:"bytes,1,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionSubscriptionsRequest) Reset() {
+	*x = ListSessionSubscriptionsRequest{}
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionSubscriptionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionSubscriptionsRequest) ProtoMessage() {}
+
+func (x *ListSessionSubscriptionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionSubscriptionsRequest.ProtoReflect.Descriptor instead.
+func (*ListSessionSubscriptionsRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListSessionSubscriptionsRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+// ListSessionSubscriptionsResponse has the subscriptions of the session.
+type ListSessionSubscriptionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The subscriptions, at most 100.
+	Subscriptions []*SessionSubscription `protobuf:"bytes,1,rep,name=subscriptions" json:"subscriptions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionSubscriptionsResponse) Reset() {
+	*x = ListSessionSubscriptionsResponse{}
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionSubscriptionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionSubscriptionsResponse) ProtoMessage() {}
+
+func (x *ListSessionSubscriptionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionSubscriptionsResponse.ProtoReflect.Descriptor instead.
+func (*ListSessionSubscriptionsResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListSessionSubscriptionsResponse) GetSubscriptions() []*SessionSubscription {
+	if x != nil {
+		return x.Subscriptions
+	}
+	return nil
+}
+
+// SessionSubscription is what a session receives.
+type SessionSubscription struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The event type.
+	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
+	// The version of the type's payload.
+	Version string `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
+	// Which events the session receives.
+	Condition     *SubscriptionCondition `protobuf:"bytes,3,opt,name=condition" json:"condition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionSubscription) Reset() {
+	*x = SessionSubscription{}
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionSubscription) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionSubscription) ProtoMessage() {}
+
+func (x *SessionSubscription) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionSubscription.ProtoReflect.Descriptor instead.
+func (*SessionSubscription) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *SessionSubscription) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *SessionSubscription) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *SessionSubscription) GetCondition() *SubscriptionCondition {
+	if x != nil {
+		return x.Condition
+	}
+	return nil
+}
+
 // DeleteSubscriptionRequest names the subscription.
 type DeleteSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -466,7 +624,7 @@ type DeleteSubscriptionRequest struct {
 
 func (x *DeleteSubscriptionRequest) Reset() {
 	*x = DeleteSubscriptionRequest{}
-	mi := &file_moderato_v1_subscriptions_proto_msgTypes[6]
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -478,7 +636,7 @@ func (x *DeleteSubscriptionRequest) String() string {
 func (*DeleteSubscriptionRequest) ProtoMessage() {}
 
 func (x *DeleteSubscriptionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_subscriptions_proto_msgTypes[6]
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -491,7 +649,7 @@ func (x *DeleteSubscriptionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSubscriptionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSubscriptionRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{6}
+	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeleteSubscriptionRequest) GetId() string {
@@ -510,7 +668,7 @@ type DeleteSubscriptionResponse struct {
 
 func (x *DeleteSubscriptionResponse) Reset() {
 	*x = DeleteSubscriptionResponse{}
-	mi := &file_moderato_v1_subscriptions_proto_msgTypes[7]
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -522,7 +680,7 @@ func (x *DeleteSubscriptionResponse) String() string {
 func (*DeleteSubscriptionResponse) ProtoMessage() {}
 
 func (x *DeleteSubscriptionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_subscriptions_proto_msgTypes[7]
+	mi := &file_moderato_v1_subscriptions_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -535,18 +693,18 @@ func (x *DeleteSubscriptionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSubscriptionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteSubscriptionResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{7}
+	return file_moderato_v1_subscriptions_proto_rawDescGZIP(), []int{10}
 }
 
 var File_moderato_v1_subscriptions_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_subscriptions_proto_rawDesc = "" +
 	"\n" +
-	"\x1fmoderato/v1/subscriptions.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"O\n" +
+	"\x1fmoderato/v1/subscriptions.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"U\n" +
 	"\x15SubscriptionCondition\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\xbd\x01\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
+	"\auser_id\x18\x02 \x01(\tB\x04ص\x18\x01R\x06userId\"\xbd\x01\n" +
 	"\x19CreateSubscriptionRequest\x12\x1c\n" +
 	"\x04type\x18\x01 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x04type\x12!\n" +
 	"\aversion\x18\x02 \x01(\tB\a\x92\xb5\x18\x03J\x011R\aversion\x12@\n" +
@@ -580,15 +738,26 @@ const file_moderato_v1_subscriptions_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x1e.moderato.v1.EventSubscriptionR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"+\n" +
+	"pagination\"@\n" +
+	"\x1fListSessionSubscriptionsRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\"j\n" +
+	" ListSessionSubscriptionsResponse\x12F\n" +
+	"\rsubscriptions\x18\x01 \x03(\v2 .moderato.v1.SessionSubscriptionR\rsubscriptions\"\x85\x01\n" +
+	"\x13SessionSubscription\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12@\n" +
+	"\tcondition\x18\x03 \x01(\v2\".moderato.v1.SubscriptionConditionR\tcondition\"+\n" +
 	"\x19DeleteSubscriptionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\x1c\n" +
-	"\x1aDeleteSubscriptionResponse2\xdc\x03\n" +
+	"\x1aDeleteSubscriptionResponse2\xa0\x05\n" +
 	"\x19EventSubscriptionsService\x12\x95\x01\n" +
 	"\x12CreateSubscription\x12&.moderato.v1.CreateSubscriptionRequest\x1a'.moderato.v1.CreateSubscriptionResponse\".\x8a\xb5\x18\a\n" +
 	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/events/subscriptions\x12\x90\x01\n" +
 	"\x11ListSubscriptions\x12%.moderato.v1.ListSubscriptionsRequest\x1a&.moderato.v1.ListSubscriptionsResponse\",\x8a\xb5\x18\x05\n" +
-	"\x03\x01\x02\x03\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/events/subscriptions\x90\x02\x01\x12\x93\x01\n" +
+	"\x03\x01\x02\x03\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/events/subscriptions\x90\x02\x01\x12\xc1\x01\n" +
+	"\x18ListSessionSubscriptions\x12,.moderato.v1.ListSessionSubscriptionsRequest\x1a-.moderato.v1.ListSessionSubscriptionsResponse\"H\x8a\xb5\x18\x05\n" +
+	"\x03\x01\x02\x03\x82\xd3\xe4\x93\x026b\rsubscriptions\x12%/v1/events/{session_id}/subscriptions\x90\x02\x01\x12\x93\x01\n" +
 	"\x12DeleteSubscription\x12&.moderato.v1.DeleteSubscriptionRequest\x1a'.moderato.v1.DeleteSubscriptionResponse\",\x8a\xb5\x18\x05\n" +
 	"\x03\x01\x02\x03\x82\xd3\xe4\x93\x02\x1d:\x01**\x18/v1/events/subscriptionsBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -604,38 +773,45 @@ func file_moderato_v1_subscriptions_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_subscriptions_proto_rawDescData
 }
 
-var file_moderato_v1_subscriptions_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_moderato_v1_subscriptions_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_moderato_v1_subscriptions_proto_goTypes = []any{
-	(*SubscriptionCondition)(nil),      // 0: moderato.v1.SubscriptionCondition
-	(*CreateSubscriptionRequest)(nil),  // 1: moderato.v1.CreateSubscriptionRequest
-	(*CreateSubscriptionResponse)(nil), // 2: moderato.v1.CreateSubscriptionResponse
-	(*EventSubscription)(nil),          // 3: moderato.v1.EventSubscription
-	(*ListSubscriptionsRequest)(nil),   // 4: moderato.v1.ListSubscriptionsRequest
-	(*ListSubscriptionsResponse)(nil),  // 5: moderato.v1.ListSubscriptionsResponse
-	(*DeleteSubscriptionRequest)(nil),  // 6: moderato.v1.DeleteSubscriptionRequest
-	(*DeleteSubscriptionResponse)(nil), // 7: moderato.v1.DeleteSubscriptionResponse
-	(*timestamppb.Timestamp)(nil),      // 8: google.protobuf.Timestamp
-	(*Pagination)(nil),                 // 9: moderato.v1.Pagination
+	(*SubscriptionCondition)(nil),            // 0: moderato.v1.SubscriptionCondition
+	(*CreateSubscriptionRequest)(nil),        // 1: moderato.v1.CreateSubscriptionRequest
+	(*CreateSubscriptionResponse)(nil),       // 2: moderato.v1.CreateSubscriptionResponse
+	(*EventSubscription)(nil),                // 3: moderato.v1.EventSubscription
+	(*ListSubscriptionsRequest)(nil),         // 4: moderato.v1.ListSubscriptionsRequest
+	(*ListSubscriptionsResponse)(nil),        // 5: moderato.v1.ListSubscriptionsResponse
+	(*ListSessionSubscriptionsRequest)(nil),  // 6: moderato.v1.ListSessionSubscriptionsRequest
+	(*ListSessionSubscriptionsResponse)(nil), // 7: moderato.v1.ListSessionSubscriptionsResponse
+	(*SessionSubscription)(nil),              // 8: moderato.v1.SessionSubscription
+	(*DeleteSubscriptionRequest)(nil),        // 9: moderato.v1.DeleteSubscriptionRequest
+	(*DeleteSubscriptionResponse)(nil),       // 10: moderato.v1.DeleteSubscriptionResponse
+	(*timestamppb.Timestamp)(nil),            // 11: google.protobuf.Timestamp
+	(*Pagination)(nil),                       // 12: moderato.v1.Pagination
 }
 var file_moderato_v1_subscriptions_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.CreateSubscriptionRequest.condition:type_name -> moderato.v1.SubscriptionCondition
 	0,  // 1: moderato.v1.CreateSubscriptionResponse.condition:type_name -> moderato.v1.SubscriptionCondition
-	8,  // 2: moderato.v1.CreateSubscriptionResponse.created_at:type_name -> google.protobuf.Timestamp
+	11, // 2: moderato.v1.CreateSubscriptionResponse.created_at:type_name -> google.protobuf.Timestamp
 	0,  // 3: moderato.v1.EventSubscription.condition:type_name -> moderato.v1.SubscriptionCondition
-	8,  // 4: moderato.v1.EventSubscription.created_at:type_name -> google.protobuf.Timestamp
+	11, // 4: moderato.v1.EventSubscription.created_at:type_name -> google.protobuf.Timestamp
 	3,  // 5: moderato.v1.ListSubscriptionsResponse.rows:type_name -> moderato.v1.EventSubscription
-	9,  // 6: moderato.v1.ListSubscriptionsResponse.pagination:type_name -> moderato.v1.Pagination
-	1,  // 7: moderato.v1.EventSubscriptionsService.CreateSubscription:input_type -> moderato.v1.CreateSubscriptionRequest
-	4,  // 8: moderato.v1.EventSubscriptionsService.ListSubscriptions:input_type -> moderato.v1.ListSubscriptionsRequest
-	6,  // 9: moderato.v1.EventSubscriptionsService.DeleteSubscription:input_type -> moderato.v1.DeleteSubscriptionRequest
-	2,  // 10: moderato.v1.EventSubscriptionsService.CreateSubscription:output_type -> moderato.v1.CreateSubscriptionResponse
-	5,  // 11: moderato.v1.EventSubscriptionsService.ListSubscriptions:output_type -> moderato.v1.ListSubscriptionsResponse
-	7,  // 12: moderato.v1.EventSubscriptionsService.DeleteSubscription:output_type -> moderato.v1.DeleteSubscriptionResponse
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	12, // 6: moderato.v1.ListSubscriptionsResponse.pagination:type_name -> moderato.v1.Pagination
+	8,  // 7: moderato.v1.ListSessionSubscriptionsResponse.subscriptions:type_name -> moderato.v1.SessionSubscription
+	0,  // 8: moderato.v1.SessionSubscription.condition:type_name -> moderato.v1.SubscriptionCondition
+	1,  // 9: moderato.v1.EventSubscriptionsService.CreateSubscription:input_type -> moderato.v1.CreateSubscriptionRequest
+	4,  // 10: moderato.v1.EventSubscriptionsService.ListSubscriptions:input_type -> moderato.v1.ListSubscriptionsRequest
+	6,  // 11: moderato.v1.EventSubscriptionsService.ListSessionSubscriptions:input_type -> moderato.v1.ListSessionSubscriptionsRequest
+	9,  // 12: moderato.v1.EventSubscriptionsService.DeleteSubscription:input_type -> moderato.v1.DeleteSubscriptionRequest
+	2,  // 13: moderato.v1.EventSubscriptionsService.CreateSubscription:output_type -> moderato.v1.CreateSubscriptionResponse
+	5,  // 14: moderato.v1.EventSubscriptionsService.ListSubscriptions:output_type -> moderato.v1.ListSubscriptionsResponse
+	7,  // 15: moderato.v1.EventSubscriptionsService.ListSessionSubscriptions:output_type -> moderato.v1.ListSessionSubscriptionsResponse
+	10, // 16: moderato.v1.EventSubscriptionsService.DeleteSubscription:output_type -> moderato.v1.DeleteSubscriptionResponse
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_subscriptions_proto_init() }
@@ -650,7 +826,7 @@ func file_moderato_v1_subscriptions_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_subscriptions_proto_rawDesc), len(file_moderato_v1_subscriptions_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

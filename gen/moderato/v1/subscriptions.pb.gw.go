@@ -97,6 +97,45 @@ func local_request_EventSubscriptionsService_ListSubscriptions_0(ctx context.Con
 	return msg, metadata, err
 }
 
+func request_EventSubscriptionsService_ListSessionSubscriptions_0(ctx context.Context, marshaler runtime.Marshaler, client EventSubscriptionsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListSessionSubscriptionsRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["session_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "session_id")
+	}
+	protoReq.SessionId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "session_id", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListSessionSubscriptions(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EventSubscriptionsService_ListSessionSubscriptions_0(ctx context.Context, marshaler runtime.Marshaler, server EventSubscriptionsServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListSessionSubscriptionsRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["session_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "session_id")
+	}
+	protoReq.SessionId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "session_id", err)
+	}
+	msg, err := server.ListSessionSubscriptions(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_EventSubscriptionsService_DeleteSubscription_0(ctx context.Context, marshaler runtime.Marshaler, client EventSubscriptionsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq DeleteSubscriptionRequest
@@ -169,6 +208,26 @@ func RegisterEventSubscriptionsServiceHandlerServer(ctx context.Context, mux *ru
 			return
 		}
 		forward_EventSubscriptionsService_ListSubscriptions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_EventSubscriptionsService_ListSessionSubscriptions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/moderato.v1.EventSubscriptionsService/ListSessionSubscriptions", runtime.WithHTTPPathPattern("/v1/events/{session_id}/subscriptions"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EventSubscriptionsService_ListSessionSubscriptions_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EventSubscriptionsService_ListSessionSubscriptions_0(annotatedContext, mux, outboundMarshaler, w, req, response_EventSubscriptionsService_ListSessionSubscriptions_0{resp.(*ListSessionSubscriptionsResponse)}, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodDelete, pattern_EventSubscriptionsService_DeleteSubscription_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -264,6 +323,23 @@ func RegisterEventSubscriptionsServiceHandlerClient(ctx context.Context, mux *ru
 		}
 		forward_EventSubscriptionsService_ListSubscriptions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_EventSubscriptionsService_ListSessionSubscriptions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/moderato.v1.EventSubscriptionsService/ListSessionSubscriptions", runtime.WithHTTPPathPattern("/v1/events/{session_id}/subscriptions"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EventSubscriptionsService_ListSessionSubscriptions_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EventSubscriptionsService_ListSessionSubscriptions_0(annotatedContext, mux, outboundMarshaler, w, req, response_EventSubscriptionsService_ListSessionSubscriptions_0{resp.(*ListSessionSubscriptionsResponse)}, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodDelete, pattern_EventSubscriptionsService_DeleteSubscription_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -284,14 +360,25 @@ func RegisterEventSubscriptionsServiceHandlerClient(ctx context.Context, mux *ru
 	return nil
 }
 
+type response_EventSubscriptionsService_ListSessionSubscriptions_0 struct {
+	*ListSessionSubscriptionsResponse
+}
+
+func (m response_EventSubscriptionsService_ListSessionSubscriptions_0) XXX_ResponseBody() interface{} {
+	response := m.ListSessionSubscriptionsResponse
+	return response.Subscriptions
+}
+
 var (
-	pattern_EventSubscriptionsService_CreateSubscription_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "events", "subscriptions"}, ""))
-	pattern_EventSubscriptionsService_ListSubscriptions_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "events", "subscriptions"}, ""))
-	pattern_EventSubscriptionsService_DeleteSubscription_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "events", "subscriptions"}, ""))
+	pattern_EventSubscriptionsService_CreateSubscription_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "events", "subscriptions"}, ""))
+	pattern_EventSubscriptionsService_ListSubscriptions_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "events", "subscriptions"}, ""))
+	pattern_EventSubscriptionsService_ListSessionSubscriptions_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3}, []string{"v1", "events", "session_id", "subscriptions"}, ""))
+	pattern_EventSubscriptionsService_DeleteSubscription_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "events", "subscriptions"}, ""))
 )
 
 var (
-	forward_EventSubscriptionsService_CreateSubscription_0 = runtime.ForwardResponseMessage
-	forward_EventSubscriptionsService_ListSubscriptions_0  = runtime.ForwardResponseMessage
-	forward_EventSubscriptionsService_DeleteSubscription_0 = runtime.ForwardResponseMessage
+	forward_EventSubscriptionsService_CreateSubscription_0       = runtime.ForwardResponseMessage
+	forward_EventSubscriptionsService_ListSubscriptions_0        = runtime.ForwardResponseMessage
+	forward_EventSubscriptionsService_ListSessionSubscriptions_0 = runtime.ForwardResponseMessage
+	forward_EventSubscriptionsService_DeleteSubscription_0       = runtime.ForwardResponseMessage
 )

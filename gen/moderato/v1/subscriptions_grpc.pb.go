@@ -19,9 +19,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	EventSubscriptionsService_CreateSubscription_FullMethodName = "/moderato.v1.EventSubscriptionsService/CreateSubscription"
-	EventSubscriptionsService_ListSubscriptions_FullMethodName  = "/moderato.v1.EventSubscriptionsService/ListSubscriptions"
-	EventSubscriptionsService_DeleteSubscription_FullMethodName = "/moderato.v1.EventSubscriptionsService/DeleteSubscription"
+	EventSubscriptionsService_CreateSubscription_FullMethodName       = "/moderato.v1.EventSubscriptionsService/CreateSubscription"
+	EventSubscriptionsService_ListSubscriptions_FullMethodName        = "/moderato.v1.EventSubscriptionsService/ListSubscriptions"
+	EventSubscriptionsService_ListSessionSubscriptions_FullMethodName = "/moderato.v1.EventSubscriptionsService/ListSessionSubscriptions"
+	EventSubscriptionsService_DeleteSubscription_FullMethodName       = "/moderato.v1.EventSubscriptionsService/DeleteSubscription"
 )
 
 // EventSubscriptionsServiceClient is the client API for EventSubscriptionsService service.
@@ -71,6 +72,13 @@ type EventSubscriptionsServiceClient interface {
 	//
 	// Tokens: user, app or service: those of the client and user, or of the app.
 	ListSubscriptions(ctx context.Context, in *ListSubscriptionsRequest, opts ...grpc.CallOption) (*ListSubscriptionsResponse, error)
+	// ListSessionSubscriptions returns the subscriptions of one session, oldest first.
+	//
+	// Tokens: user, app or service: those of the client and user, or of the app.
+	// Errors: SESSION_NOT_FOUND if the session does not exist or has ended;
+	// AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app. A session
+	// without a subscription belongs to nobody, and has an empty list.
+	ListSessionSubscriptions(ctx context.Context, in *ListSessionSubscriptionsRequest, opts ...grpc.CallOption) (*ListSessionSubscriptionsResponse, error)
 	// DeleteSubscription ends a subscription. A session that is connected to another server
 	// than the one that was called may still receive its events for a second.
 	//
@@ -100,6 +108,16 @@ func (c *eventSubscriptionsServiceClient) ListSubscriptions(ctx context.Context,
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListSubscriptionsResponse)
 	err := c.cc.Invoke(ctx, EventSubscriptionsService_ListSubscriptions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *eventSubscriptionsServiceClient) ListSessionSubscriptions(ctx context.Context, in *ListSessionSubscriptionsRequest, opts ...grpc.CallOption) (*ListSessionSubscriptionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListSessionSubscriptionsResponse)
+	err := c.cc.Invoke(ctx, EventSubscriptionsService_ListSessionSubscriptions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +181,13 @@ type EventSubscriptionsServiceServer interface {
 	//
 	// Tokens: user, app or service: those of the client and user, or of the app.
 	ListSubscriptions(context.Context, *ListSubscriptionsRequest) (*ListSubscriptionsResponse, error)
+	// ListSessionSubscriptions returns the subscriptions of one session, oldest first.
+	//
+	// Tokens: user, app or service: those of the client and user, or of the app.
+	// Errors: SESSION_NOT_FOUND if the session does not exist or has ended;
+	// AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app. A session
+	// without a subscription belongs to nobody, and has an empty list.
+	ListSessionSubscriptions(context.Context, *ListSessionSubscriptionsRequest) (*ListSessionSubscriptionsResponse, error)
 	// DeleteSubscription ends a subscription. A session that is connected to another server
 	// than the one that was called may still receive its events for a second.
 	//
@@ -183,6 +208,9 @@ func (UnimplementedEventSubscriptionsServiceServer) CreateSubscription(context.C
 }
 func (UnimplementedEventSubscriptionsServiceServer) ListSubscriptions(context.Context, *ListSubscriptionsRequest) (*ListSubscriptionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSubscriptions not implemented")
+}
+func (UnimplementedEventSubscriptionsServiceServer) ListSessionSubscriptions(context.Context, *ListSessionSubscriptionsRequest) (*ListSessionSubscriptionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListSessionSubscriptions not implemented")
 }
 func (UnimplementedEventSubscriptionsServiceServer) DeleteSubscription(context.Context, *DeleteSubscriptionRequest) (*DeleteSubscriptionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteSubscription not implemented")
@@ -245,6 +273,24 @@ func _EventSubscriptionsService_ListSubscriptions_Handler(srv interface{}, ctx c
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EventSubscriptionsService_ListSessionSubscriptions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSessionSubscriptionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EventSubscriptionsServiceServer).ListSessionSubscriptions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EventSubscriptionsService_ListSessionSubscriptions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EventSubscriptionsServiceServer).ListSessionSubscriptions(ctx, req.(*ListSessionSubscriptionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _EventSubscriptionsService_DeleteSubscription_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteSubscriptionRequest)
 	if err := dec(in); err != nil {
@@ -277,6 +323,10 @@ var EventSubscriptionsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListSubscriptions",
 			Handler:    _EventSubscriptionsService_ListSubscriptions_Handler,
+		},
+		{
+			MethodName: "ListSessionSubscriptions",
+			Handler:    _EventSubscriptionsService_ListSessionSubscriptions_Handler,
 		},
 		{
 			MethodName: "DeleteSubscription",

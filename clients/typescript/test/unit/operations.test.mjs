@@ -22,9 +22,9 @@ test('every operation of the API has a method', async () => {
         const [resource, name] = streams[operationId].split('.')
         await moderato[resource][name]()
       } else {
-        await moderato[resources[tag] ?? tag[0].toLowerCase() + tag.slice(1)][operationId]({})
+        await moderato[resources[tag] ?? tag[0].toLowerCase() + tag.slice(1)][operationId](path.includes('{') ? 'x' : {})
       }
-      assert.deepEqual(request, { method, path }, operationId)
+      assert.deepEqual(request, { method, path: path.replace(/{\w+}/, 'x') }, operationId)
     }
   }
   assert.ok(found.size > 40)

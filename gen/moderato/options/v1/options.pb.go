@@ -919,6 +919,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50010,opt,name=inlined",
 		Filename:      "moderato/options/v1/options.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50011,
+		Name:          "moderato.options.v1.omit_empty",
+		Tag:           "varint,50011,opt,name=omit_empty",
+		Filename:      "moderato/options/v1/options.proto",
+	},
 }
 
 // Extension fields to descriptorpb.ServiceOptions.
@@ -977,6 +985,11 @@ var (
 	//
 	// optional bool inlined = 50010;
 	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[8]
+	// Whether the field is missing in JSON while it has its zero value. The field has no
+	// presence.
+	//
+	// optional bool omit_empty = 50011;
+	E_OmitEmpty = &file_moderato_options_v1_options_proto_extTypes[9]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -1071,7 +1084,9 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\rformat_bounds\x12!.google.protobuf.EnumValueOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\fformatBounds:U\n" +
 	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05event:T\n" +
 	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06bounds:9\n" +
-	"\ainlined\x12\x1d.google.protobuf.FieldOptions\x18چ\x03 \x01(\bR\ainlinedBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\ainlined\x12\x1d.google.protobuf.FieldOptions\x18چ\x03 \x01(\bR\ainlined:>\n" +
+	"\n" +
+	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\tomitEmptyBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_options_v1_options_proto_rawDescOnce sync.Once
@@ -1123,17 +1138,18 @@ var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	16, // 13: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
 	16, // 14: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
 	16, // 15: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
-	7,  // 16: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	7,  // 17: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	6,  // 18: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
-	8,  // 19: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	10, // 20: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	9,  // 21: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	10, // 22: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	16, // [16:23] is the sub-list for extension type_name
-	7,  // [7:16] is the sub-list for extension extendee
+	16, // 16: moderato.options.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	7,  // 17: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	7,  // 18: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	6,  // 19: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
+	8,  // 20: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	10, // 21: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	9,  // 22: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	10, // 23: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	17, // [17:24] is the sub-list for extension type_name
+	7,  // [7:17] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
 }
 
@@ -1149,7 +1165,7 @@ func file_moderato_options_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
 			NumEnums:      7,
 			NumMessages:   4,
-			NumExtensions: 9,
+			NumExtensions: 10,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,
