@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/server/doctest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -69,10 +70,14 @@ func TestInvalidSettingNamesFlagAndAllowedValues(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersionIsThatOfTheChangelog(t *testing.T) {
+	release := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindStringSubmatch(doctest.Read(t, "CHANGELOG.md"))
+	if release == nil {
+		t.Fatal("CHANGELOG.md has no release")
+	}
 	got := process.Run(t, nil, "", "version")
-	if !strings.HasPrefix(got.Out, "moderato ") || got.Code != 0 {
-		t.Errorf("got %+v", got)
+	if want := "moderato " + release[1] + " (commit "; got.Code != 0 || !strings.HasPrefix(got.Out, want) {
+		t.Errorf("moderato version: exit code %d, prints %q, want %q…", got.Code, got.Out, want)
 	}
 }
 
