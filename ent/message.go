@@ -28,7 +28,11 @@ type Message struct {
 	// The text: 1 to 500 characters.
 	Text string `json:"text,omitempty"`
 	// When the message was posted.
-	SentAt       instant.Instant `json:"sent_at,omitempty"`
+	SentAt instant.Instant `json:"sent_at,omitempty"`
+	// The message that it replies to; null if it is no reply. That message may be deleted since.
+	ReplyToMessageID *uid.ID `json:"reply_to_message_id,omitempty"`
+	// Whether a program posted the message.
+	IsBot        bool `json:"is_bot,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -37,6 +41,10 @@ func (*Message) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case message.FieldReplyToMessageID:
+			values[i] = &sql.NullScanner{S: new(uid.ID)}
+		case message.FieldIsBot:
+			values[i] = new(sql.NullBool)
 		case message.FieldGeneration, message.FieldSentAt:
 			values[i] = new(sql.NullInt64)
 		case message.FieldText:
@@ -94,6 +102,19 @@ func (_m *Message) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.SentAt = instant.Instant(value.Int64)
 			}
+		case message.FieldReplyToMessageID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field reply_to_message_id", values[i])
+			} else if value.Valid {
+				_m.ReplyToMessageID = new(uid.ID)
+				*_m.ReplyToMessageID = *value.S.(*uid.ID)
+			}
+		case message.FieldIsBot:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field is_bot", values[i])
+			} else if value.Valid {
+				_m.IsBot = value.Bool
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -144,6 +165,14 @@ func (_m *Message) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("sent_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.SentAt))
+	builder.WriteString(", ")
+	if v := _m.ReplyToMessageID; v != nil {
+		builder.WriteString("reply_to_message_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("is_bot=")
+	builder.WriteString(fmt.Sprintf("%v", _m.IsBot))
 	builder.WriteByte(')')
 	return builder.String()
 }

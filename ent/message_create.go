@@ -51,6 +51,34 @@ func (_c *MessageCreate) SetSentAt(v instant.Instant) *MessageCreate {
 	return _c
 }
 
+// SetReplyToMessageID sets the "reply_to_message_id" field.
+func (_c *MessageCreate) SetReplyToMessageID(v uid.ID) *MessageCreate {
+	_c.mutation.SetReplyToMessageID(v)
+	return _c
+}
+
+// SetNillableReplyToMessageID sets the "reply_to_message_id" field if the given value is not nil.
+func (_c *MessageCreate) SetNillableReplyToMessageID(v *uid.ID) *MessageCreate {
+	if v != nil {
+		_c.SetReplyToMessageID(*v)
+	}
+	return _c
+}
+
+// SetIsBot sets the "is_bot" field.
+func (_c *MessageCreate) SetIsBot(v bool) *MessageCreate {
+	_c.mutation.SetIsBot(v)
+	return _c
+}
+
+// SetNillableIsBot sets the "is_bot" field if the given value is not nil.
+func (_c *MessageCreate) SetNillableIsBot(v *bool) *MessageCreate {
+	if v != nil {
+		_c.SetIsBot(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *MessageCreate) SetID(v uid.ID) *MessageCreate {
 	_c.mutation.SetID(v)
@@ -64,6 +92,7 @@ func (_c *MessageCreate) Mutation() *MessageMutation {
 
 // Save creates the Message in the database.
 func (_c *MessageCreate) Save(ctx context.Context) (*Message, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -71,6 +100,14 @@ func (_c *MessageCreate) Save(ctx context.Context) (*Message, error) {
 func (_c *MessageCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
+}
+
+// defaults sets the default values of the builder before save.
+func (_c *MessageCreate) defaults() {
+	if _, ok := _c.mutation.IsBot(); !ok {
+		v := message.DefaultIsBot
+		_c.mutation.SetIsBot(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -94,6 +131,9 @@ func (_c *MessageCreate) check() error {
 	}
 	if _, ok := _c.mutation.SentAt(); !ok {
 		return &ValidationError{Name: "sent_at", err: errors.New(`ent: missing required field "Message.sent_at"`)}
+	}
+	if _, ok := _c.mutation.IsBot(); !ok {
+		return &ValidationError{Name: "is_bot", err: errors.New(`ent: missing required field "Message.is_bot"`)}
 	}
 	return nil
 }
@@ -150,6 +190,14 @@ func (_c *MessageCreate) createSpec() (*Message, *sqlgraph.CreateSpec) {
 		_spec.SetField(message.FieldSentAt, field.TypeInt64, value)
 		_node.SentAt = value
 	}
+	if value, ok := _c.mutation.ReplyToMessageID(); ok {
+		_spec.SetField(message.FieldReplyToMessageID, field.TypeBytes, value)
+		_node.ReplyToMessageID = &value
+	}
+	if value, ok := _c.mutation.IsBot(); ok {
+		_spec.SetField(message.FieldIsBot, field.TypeBool, value)
+		_node.IsBot = value
+	}
 	return _node, _spec
 }
 
@@ -171,6 +219,7 @@ func (_c *MessageCreateBulk) Save(ctx context.Context) ([]*Message, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*MessageMutation)
 				if !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // MessageUpdate is the builder for updating Message entities.
@@ -84,6 +85,40 @@ func (_u *MessageUpdate) AddSentAt(v instant.Instant) *MessageUpdate {
 	return _u
 }
 
+// SetReplyToMessageID sets the "reply_to_message_id" field.
+func (_u *MessageUpdate) SetReplyToMessageID(v uid.ID) *MessageUpdate {
+	_u.mutation.SetReplyToMessageID(v)
+	return _u
+}
+
+// SetNillableReplyToMessageID sets the "reply_to_message_id" field if the given value is not nil.
+func (_u *MessageUpdate) SetNillableReplyToMessageID(v *uid.ID) *MessageUpdate {
+	if v != nil {
+		_u.SetReplyToMessageID(*v)
+	}
+	return _u
+}
+
+// ClearReplyToMessageID clears the value of the "reply_to_message_id" field.
+func (_u *MessageUpdate) ClearReplyToMessageID() *MessageUpdate {
+	_u.mutation.ClearReplyToMessageID()
+	return _u
+}
+
+// SetIsBot sets the "is_bot" field.
+func (_u *MessageUpdate) SetIsBot(v bool) *MessageUpdate {
+	_u.mutation.SetIsBot(v)
+	return _u
+}
+
+// SetNillableIsBot sets the "is_bot" field if the given value is not nil.
+func (_u *MessageUpdate) SetNillableIsBot(v *bool) *MessageUpdate {
+	if v != nil {
+		_u.SetIsBot(*v)
+	}
+	return _u
+}
+
 // Mutation returns the MessageMutation object of the builder.
 func (_u *MessageUpdate) Mutation() *MessageMutation {
 	return _u.mutation
@@ -136,6 +171,15 @@ func (_u *MessageUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedSentAt(); ok {
 		_spec.AddField(message.FieldSentAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ReplyToMessageID(); ok {
+		_spec.SetField(message.FieldReplyToMessageID, field.TypeBytes, value)
+	}
+	if _u.mutation.ReplyToMessageIDCleared() {
+		_spec.ClearField(message.FieldReplyToMessageID, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.IsBot(); ok {
+		_spec.SetField(message.FieldIsBot, field.TypeBool, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -210,6 +254,40 @@ func (_u *MessageUpdateOne) SetNillableSentAt(v *instant.Instant) *MessageUpdate
 // AddSentAt adds value to the "sent_at" field.
 func (_u *MessageUpdateOne) AddSentAt(v instant.Instant) *MessageUpdateOne {
 	_u.mutation.AddSentAt(v)
+	return _u
+}
+
+// SetReplyToMessageID sets the "reply_to_message_id" field.
+func (_u *MessageUpdateOne) SetReplyToMessageID(v uid.ID) *MessageUpdateOne {
+	_u.mutation.SetReplyToMessageID(v)
+	return _u
+}
+
+// SetNillableReplyToMessageID sets the "reply_to_message_id" field if the given value is not nil.
+func (_u *MessageUpdateOne) SetNillableReplyToMessageID(v *uid.ID) *MessageUpdateOne {
+	if v != nil {
+		_u.SetReplyToMessageID(*v)
+	}
+	return _u
+}
+
+// ClearReplyToMessageID clears the value of the "reply_to_message_id" field.
+func (_u *MessageUpdateOne) ClearReplyToMessageID() *MessageUpdateOne {
+	_u.mutation.ClearReplyToMessageID()
+	return _u
+}
+
+// SetIsBot sets the "is_bot" field.
+func (_u *MessageUpdateOne) SetIsBot(v bool) *MessageUpdateOne {
+	_u.mutation.SetIsBot(v)
+	return _u
+}
+
+// SetNillableIsBot sets the "is_bot" field if the given value is not nil.
+func (_u *MessageUpdateOne) SetNillableIsBot(v *bool) *MessageUpdateOne {
+	if v != nil {
+		_u.SetIsBot(*v)
+	}
 	return _u
 }
 
@@ -295,6 +373,15 @@ func (_u *MessageUpdateOne) sqlSave(ctx context.Context) (_node *Message, err er
 	}
 	if value, ok := _u.mutation.AddedSentAt(); ok {
 		_spec.AddField(message.FieldSentAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ReplyToMessageID(); ok {
+		_spec.SetField(message.FieldReplyToMessageID, field.TypeBytes, value)
+	}
+	if _u.mutation.ReplyToMessageIDCleared() {
+		_spec.ClearField(message.FieldReplyToMessageID, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.IsBot(); ok {
+		_spec.SetField(message.FieldIsBot, field.TypeBool, value)
 	}
 	_node = &Message{config: _u.config}
 	_spec.Assign = _node.assignValues

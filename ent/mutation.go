@@ -17253,20 +17253,22 @@ func (m *IdempotencyKeyMutation) ResetEdge(name string) error {
 // MessageMutation represents an operation that mutates the Message nodes in the graph.
 type MessageMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *uid.ID
-	channel_id    *uid.ID
-	user_id       *uid.ID
-	generation    *int64
-	addgeneration *int64
-	text          *string
-	sent_at       *instant.Instant
-	addsent_at    *instant.Instant
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Message, error)
-	predicates    []predicate.Message
+	op                  Op
+	typ                 string
+	id                  *uid.ID
+	channel_id          *uid.ID
+	user_id             *uid.ID
+	generation          *int64
+	addgeneration       *int64
+	text                *string
+	sent_at             *instant.Instant
+	addsent_at          *instant.Instant
+	reply_to_message_id *uid.ID
+	is_bot              *bool
+	clearedFields       map[string]struct{}
+	done                bool
+	oldValue            func(context.Context) (*Message, error)
+	predicates          []predicate.Message
 }
 
 var _ ent.Mutation = (*MessageMutation)(nil)
@@ -17593,6 +17595,91 @@ func (m *MessageMutation) ResetSentAt() {
 	m.addsent_at = nil
 }
 
+// SetReplyToMessageID sets the "reply_to_message_id" field.
+func (m *MessageMutation) SetReplyToMessageID(u uid.ID) {
+	m.reply_to_message_id = &u
+}
+
+// ReplyToMessageID returns the value of the "reply_to_message_id" field in the mutation.
+func (m *MessageMutation) ReplyToMessageID() (r uid.ID, exists bool) {
+	v := m.reply_to_message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplyToMessageID returns the old "reply_to_message_id" field's value of the Message entity.
+// If the Message object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MessageMutation) OldReplyToMessageID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplyToMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplyToMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplyToMessageID: %w", err)
+	}
+	return oldValue.ReplyToMessageID, nil
+}
+
+// ClearReplyToMessageID clears the value of the "reply_to_message_id" field.
+func (m *MessageMutation) ClearReplyToMessageID() {
+	m.reply_to_message_id = nil
+	m.clearedFields[message.FieldReplyToMessageID] = struct{}{}
+}
+
+// ReplyToMessageIDCleared returns if the "reply_to_message_id" field was cleared in this mutation.
+func (m *MessageMutation) ReplyToMessageIDCleared() bool {
+	_, ok := m.clearedFields[message.FieldReplyToMessageID]
+	return ok
+}
+
+// ResetReplyToMessageID resets all changes to the "reply_to_message_id" field.
+func (m *MessageMutation) ResetReplyToMessageID() {
+	m.reply_to_message_id = nil
+	delete(m.clearedFields, message.FieldReplyToMessageID)
+}
+
+// SetIsBot sets the "is_bot" field.
+func (m *MessageMutation) SetIsBot(b bool) {
+	m.is_bot = &b
+}
+
+// IsBot returns the value of the "is_bot" field in the mutation.
+func (m *MessageMutation) IsBot() (r bool, exists bool) {
+	v := m.is_bot
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsBot returns the old "is_bot" field's value of the Message entity.
+// If the Message object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MessageMutation) OldIsBot(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsBot is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsBot requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsBot: %w", err)
+	}
+	return oldValue.IsBot, nil
+}
+
+// ResetIsBot resets all changes to the "is_bot" field.
+func (m *MessageMutation) ResetIsBot() {
+	m.is_bot = nil
+}
+
 // Where appends a list predicates to the MessageMutation builder.
 func (m *MessageMutation) Where(ps ...predicate.Message) {
 	m.predicates = append(m.predicates, ps...)
@@ -17627,7 +17714,7 @@ func (m *MessageMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MessageMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 7)
 	if m.channel_id != nil {
 		fields = append(fields, message.FieldChannelID)
 	}
@@ -17642,6 +17729,12 @@ func (m *MessageMutation) Fields() []string {
 	}
 	if m.sent_at != nil {
 		fields = append(fields, message.FieldSentAt)
+	}
+	if m.reply_to_message_id != nil {
+		fields = append(fields, message.FieldReplyToMessageID)
+	}
+	if m.is_bot != nil {
+		fields = append(fields, message.FieldIsBot)
 	}
 	return fields
 }
@@ -17661,6 +17754,10 @@ func (m *MessageMutation) Field(name string) (ent.Value, bool) {
 		return m.Text()
 	case message.FieldSentAt:
 		return m.SentAt()
+	case message.FieldReplyToMessageID:
+		return m.ReplyToMessageID()
+	case message.FieldIsBot:
+		return m.IsBot()
 	}
 	return nil, false
 }
@@ -17680,6 +17777,10 @@ func (m *MessageMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldText(ctx)
 	case message.FieldSentAt:
 		return m.OldSentAt(ctx)
+	case message.FieldReplyToMessageID:
+		return m.OldReplyToMessageID(ctx)
+	case message.FieldIsBot:
+		return m.OldIsBot(ctx)
 	}
 	return nil, fmt.Errorf("unknown Message field %s", name)
 }
@@ -17723,6 +17824,20 @@ func (m *MessageMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetSentAt(v)
+		return nil
+	case message.FieldReplyToMessageID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplyToMessageID(v)
+		return nil
+	case message.FieldIsBot:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsBot(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Message field %s", name)
@@ -17780,7 +17895,11 @@ func (m *MessageMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *MessageMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(message.FieldReplyToMessageID) {
+		fields = append(fields, message.FieldReplyToMessageID)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -17793,6 +17912,11 @@ func (m *MessageMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *MessageMutation) ClearField(name string) error {
+	switch name {
+	case message.FieldReplyToMessageID:
+		m.ClearReplyToMessageID()
+		return nil
+	}
 	return fmt.Errorf("unknown Message nullable field %s", name)
 }
 
@@ -17814,6 +17938,12 @@ func (m *MessageMutation) ResetField(name string) error {
 		return nil
 	case message.FieldSentAt:
 		m.ResetSentAt()
+		return nil
+	case message.FieldReplyToMessageID:
+		m.ResetReplyToMessageID()
+		return nil
+	case message.FieldIsBot:
+		m.ResetIsBot()
 		return nil
 	}
 	return fmt.Errorf("unknown Message field %s", name)

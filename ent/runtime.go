@@ -321,6 +321,10 @@ func init() {
 	messageDescText := messageFields[4].Descriptor()
 	// message.TextValidator is a validator for the "text" field. It is called by the builders before save.
 	message.TextValidator = messageDescText.Validators[0].(func(string) error)
+	// messageDescIsBot is the schema descriptor for is_bot field.
+	messageDescIsBot := messageFields[7].Descriptor()
+	// message.DefaultIsBot holds the default value on creation for the is_bot field.
+	message.DefaultIsBot = messageDescIsBot.Default.(bool)
 	messagegenerationFields := schema.MessageGeneration{}.Fields()
 	_ = messagegenerationFields
 	// messagegenerationDescRestorableByMute is the schema descriptor for restorable_by_mute field.

@@ -125,7 +125,9 @@ def method_of(operation: dict[str, Any]) -> str:
     values = "{" + ", ".join(f'"{name}": {snake(name)}' for name, _, _ in parameters if name not in variables) + "}"
     if is_list:
         row = type_of(data["items"] if data["type"] == "array" else {}) if data and "type" in data else ""
-        row = row or type_of(SCHEMAS[kind]["properties"]["rows"]["items"])
+        if not row:
+            page = SCHEMAS[kind]["properties"]
+            row = type_of((page.get("rows") or page["messages"])["items"])
         limit = next(p["schema"]["maximum"] for p in operation["parameters"] if p.get("name") == "limit")
         returns, call = f"Listing[{kind}, {row}]", f'self._list({path}, {values}, {kind}, {row}, {limit}, options)'
     elif method == "GET":

@@ -21,6 +21,10 @@ const (
 	FieldText = "text"
 	// FieldSentAt holds the string denoting the sent_at field in the database.
 	FieldSentAt = "sent_at"
+	// FieldReplyToMessageID holds the string denoting the reply_to_message_id field in the database.
+	FieldReplyToMessageID = "reply_to_message_id"
+	// FieldIsBot holds the string denoting the is_bot field in the database.
+	FieldIsBot = "is_bot"
 	// Table holds the table name of the message in the database.
 	Table = "messages"
 )
@@ -33,6 +37,8 @@ var Columns = []string{
 	FieldGeneration,
 	FieldText,
 	FieldSentAt,
+	FieldReplyToMessageID,
+	FieldIsBot,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -48,6 +54,8 @@ func ValidColumn(column string) bool {
 var (
 	// TextValidator is a validator for the "text" field. It is called by the builders before save.
 	TextValidator func(string) error
+	// DefaultIsBot holds the default value on creation for the "is_bot" field.
+	DefaultIsBot bool
 )
 
 // OrderOption defines the ordering options for the Message queries.
@@ -71,4 +79,9 @@ func ByText(opts ...sql.OrderTermOption) OrderOption {
 // BySentAt orders the results by the sent_at field.
 func BySentAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSentAt, opts...).ToFunc()
+}
+
+// ByIsBot orders the results by the is_bot field.
+func ByIsBot(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIsBot, opts...).ToFunc()
 }

@@ -80,6 +80,16 @@ func SentAt(v instant.Instant) predicate.Message {
 	return predicate.Message(sql.FieldEQ(FieldSentAt, vc))
 }
 
+// ReplyToMessageID applies equality check predicate on the "reply_to_message_id" field. It's identical to ReplyToMessageIDEQ.
+func ReplyToMessageID(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldEQ(FieldReplyToMessageID, v))
+}
+
+// IsBot applies equality check predicate on the "is_bot" field. It's identical to IsBotEQ.
+func IsBot(v bool) predicate.Message {
+	return predicate.Message(sql.FieldEQ(FieldIsBot, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Message {
 	return predicate.Message(sql.FieldEQ(FieldChannelID, v))
@@ -317,6 +327,66 @@ func SentAtLT(v instant.Instant) predicate.Message {
 func SentAtLTE(v instant.Instant) predicate.Message {
 	vc := int64(v)
 	return predicate.Message(sql.FieldLTE(FieldSentAt, vc))
+}
+
+// ReplyToMessageIDEQ applies the EQ predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDEQ(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldEQ(FieldReplyToMessageID, v))
+}
+
+// ReplyToMessageIDNEQ applies the NEQ predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDNEQ(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldNEQ(FieldReplyToMessageID, v))
+}
+
+// ReplyToMessageIDIn applies the In predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDIn(vs ...uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldIn(FieldReplyToMessageID, vs...))
+}
+
+// ReplyToMessageIDNotIn applies the NotIn predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDNotIn(vs ...uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldNotIn(FieldReplyToMessageID, vs...))
+}
+
+// ReplyToMessageIDGT applies the GT predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDGT(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldGT(FieldReplyToMessageID, v))
+}
+
+// ReplyToMessageIDGTE applies the GTE predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDGTE(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldGTE(FieldReplyToMessageID, v))
+}
+
+// ReplyToMessageIDLT applies the LT predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDLT(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldLT(FieldReplyToMessageID, v))
+}
+
+// ReplyToMessageIDLTE applies the LTE predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDLTE(v uid.ID) predicate.Message {
+	return predicate.Message(sql.FieldLTE(FieldReplyToMessageID, v))
+}
+
+// ReplyToMessageIDIsNil applies the IsNil predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDIsNil() predicate.Message {
+	return predicate.Message(sql.FieldIsNull(FieldReplyToMessageID))
+}
+
+// ReplyToMessageIDNotNil applies the NotNil predicate on the "reply_to_message_id" field.
+func ReplyToMessageIDNotNil() predicate.Message {
+	return predicate.Message(sql.FieldNotNull(FieldReplyToMessageID))
+}
+
+// IsBotEQ applies the EQ predicate on the "is_bot" field.
+func IsBotEQ(v bool) predicate.Message {
+	return predicate.Message(sql.FieldEQ(FieldIsBot, v))
+}
+
+// IsBotNEQ applies the NEQ predicate on the "is_bot" field.
+func IsBotNEQ(v bool) predicate.Message {
+	return predicate.Message(sql.FieldNEQ(FieldIsBot, v))
 }
 
 // And groups predicates with the AND operator between them.

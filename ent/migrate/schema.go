@@ -717,6 +717,8 @@ var (
 		{Name: "generation", Type: field.TypeInt64},
 		{Name: "text", Type: field.TypeString, Size: 2000, SchemaType: map[string]string{"mysql": "varchar(500)"}},
 		{Name: "sent_at", Type: field.TypeInt64},
+		{Name: "reply_to_message_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "is_bot", Type: field.TypeBool, Default: false},
 	}
 	// MessagesTable holds the schema information for the "messages" table.
 	MessagesTable = &schema.Table{

@@ -21,6 +21,8 @@ func (Message) Fields() []ent.Field {
 		field.Int64("generation").Comment("The sum of the generations of the channel and of the sender in it, read together with the sender's standing."),
 		text("text", 500, "The text: 1 to 500 characters."),
 		timestamp("sent_at", "When the message was posted."),
+		optionalUUID("reply_to_message_id", "The message that it replies to; null if it is no reply. That message may be deleted since."),
+		field.Bool("is_bot").Default(false).Comment("Whether a program posted the message."),
 	}
 }
 

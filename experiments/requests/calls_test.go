@@ -69,7 +69,10 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 	case in.title == "One subscription" && isNamed:
 		args["id"] = s.subscription(t, c, column)
 	case isNamed:
-		field := map[string]string{"The caller's own": "userId", "The user of the token": "userId", "The sender of a message": "senderId"}[in.title]
+		field := map[string]string{
+			"The caller's own": "userId", "The user of the token": "userId",
+			"The sender of a message": "senderId", "The sender of a message, with the scope of moderators": "senderId",
+		}[in.title]
 		if field == "" {
 			field = "channelId"
 		}

@@ -269,7 +269,7 @@ func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
 
 // AuthorizeModerator checks whether the caller may read what only the moderators of a
 // channel see. It allows the channel's owner, a moderator who is not banned there, and
-// an internal backend that acts for no user.
+// an internal backend that acts for no user, but no app.
 func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
 	MarkModerator(ctx)
 	return checkModerator(ctx, s, channelID)
@@ -285,6 +285,9 @@ func MarkListener(ctx context.Context) { markChecked(ctx, listener) }
 
 func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
 	caller := authn.FromContext(ctx)
+	if caller.Kind == authn.App {
+		return apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+	}
 	if !caller.ActsAsUser() || caller.UserID == channelID {
 		return nil
 	}

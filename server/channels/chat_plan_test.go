@@ -39,7 +39,7 @@ func TestChatQueryPlans(t *testing.T) {
 			page        func(after *chat.Place) ([]chat.Message, *chat.Place, error)
 		}{
 			{"messages", "message_channel_id_sent_at_id", func(after *chat.Place) ([]chat.Message, *chat.Place, error) {
-				return chat.List(t.Context(), s.Store, owner, after, 10)
+				return chat.List(t.Context(), s.Store, owner, 1, after, 10)
 			}},
 			{"messages of a user", "message_user_id_channel_id_generation_sent_at_id", func(after *chat.Place) ([]chat.Message, *chat.Place, error) {
 				return chat.ListOf(t.Context(), s.Store, owner, senders[7], after, 10)

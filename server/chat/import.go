@@ -17,6 +17,8 @@ func putMessage(ctx context.Context, tx feed.Tx, r *platformv1.MessageRecord) er
 		ChannelID: f.UUID("channelId", r.GetChannelId()),
 		UserID:    f.UUID("userId", r.GetUserId()),
 		Text:      f.Message("text", r.GetText()),
+		ReplyTo:   replyTo(f, r.GetReplyToMessageId()),
+		IsBot:     r.GetIsBot(),
 	}
 	m.SentAt, _ = f.RequiredTime("sentAt", r.GetSentAt())
 	if err := f.Err(); err != nil {

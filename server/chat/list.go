@@ -22,12 +22,16 @@ type Place struct {
 	ID     uid.ID
 }
 
-// List returns visible messages of a channel, newest first, and the Place after them;
-// nil when no messages can follow. If after is nil, it begins with the newest message.
+// always is before every message.
+const always = instant.Instant(math.MinInt64)
+
+// List returns visible messages of a channel that were sent at an instant or later, newest
+// first, and the Place after them; nil when no messages can follow. If after is nil, it begins
+// with the newest message.
 // It uses one statement, so that a deletion that completed before List began applies to
 // the whole page. It leaves out the deleted messages among the rows that it examines, so
 // the page may be short or empty.
-func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, limit int) ([]Message, *Place, error) {
+func List(ctx context.Context, s *store.Store, channelID uid.ID, since instant.Instant, after *Place, limit int) ([]Message, *Place, error) {
 	if after == nil {
 		after = &Place{SentAt: math.MaxInt64}
 	}
@@ -37,11 +41,11 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, l
 	examined, more := 0, false
 	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
-		SELECT m.id, m.user_id, m.text, m.sent_at, m.generation = `+generation("m.channel_id", "m.user_id")+` AND NOT `+users.Erased("m.user_id")+`
+		SELECT m.id, m.user_id, m.text, m.sent_at, m.reply_to_message_id, m.is_bot, m.generation = `+generation("m.channel_id", "m.user_id")+` AND NOT `+users.Erased("m.user_id")+`
 		FROM messages m
-		WHERE m.channel_id = ? AND `+earlier+`
+		WHERE m.channel_id = ? AND m.sent_at >= ? AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT ?`,
-		append(append([]any{channelID}, args...), examine),
+		append(append([]any{channelID, since}, args...), examine),
 		func(scan func(...any) error) error {
 			examined++
 			if more = len(page) == limit; more {
@@ -49,7 +53,7 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, l
 			}
 			m := Message{ChannelID: channelID}
 			var visible bool
-			if err := scan(&m.ID, &m.UserID, &m.Text, &m.SentAt, &visible); err != nil {
+			if err := scan(&m.ID, &m.UserID, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot, &visible); err != nil {
 				return err
 			}
 			last = Place{m.SentAt, m.ID}
@@ -76,13 +80,13 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 	var page []Message
 	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
-		SELECT m.id, m.text, m.sent_at FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
+		SELECT m.id, m.text, m.sent_at, m.reply_to_message_id, m.is_bot FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
 		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND NOT `+users.Erased("?")+` AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC`+store.Limit(limit+1),
 		append([]any{userID, channelID, channelID, userID, channelID, userID}, args...),
 		func(scan func(...any) error) error {
 			m := Message{ChannelID: channelID, UserID: userID}
-			err := scan(&m.ID, &m.Text, &m.SentAt)
+			err := scan(&m.ID, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot)
 			page = append(page, m)
 			return err
 		})

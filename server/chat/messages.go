@@ -33,7 +33,7 @@ type Standing struct {
 	MuteExpiresAt *instant.Instant
 	// IsModerator, IsVIP and IsOG are the user's roles.
 	IsModerator, IsVIP, IsOG bool
-	// IsSubscriber, IsFollower and the names are set by ReadSender only.
+	// IsSubscriber, IsFollower and the names are set by ReadSender and readSenders only.
 	IsSubscriber, IsFollower         bool
 	Username, DisplayName, AvatarURL string
 	// Now is the instant of the Standing, by the database's clock.
@@ -64,9 +64,7 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 			(SELECT expires_at FROM bans WHERE channel_id = ? AND user_id = ?),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 			` + generation("?", "?") + `,
-			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
-			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
-			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`,
+			` + roleColumns("?"),
 		[]any{channel, user, channel, user, channel, user, channel, user, channel, user, channel, channel, user, channel, user, channel, user}
 }
 
@@ -74,18 +72,6 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 var standing = store.Declare(func(d *store.Dialect, q standingQuery) (string, []any) {
 	columns, args := standingColumns(d, q)
 	return "SELECT " + columns, args
-})
-
-// sender selects a user's standing, and what else a message says about its sender.
-var sender = store.Declare(func(d *store.Dialect, q standingQuery) (string, []any) {
-	columns, args := standingColumns(d, q)
-	channel, user := any(q.channelID), any(q.userID)
-	return "SELECT " + columns + `,
-			EXISTS (SELECT 1 FROM follows WHERE channel_id = ? AND user_id = ?),
-			(SELECT expires_at FROM subscriptions WHERE channel_id = ? AND user_id = ? AND is_active),
-			COALESCE(u.username, ''), COALESCE(u.display_name, ''), COALESCE(u.avatar_url, '')
-		FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?`,
-		append(args, channel, user, channel, user, user)
 })
 
 // ReadStanding reads a user's standing. It uses one statement, so that all fields are
@@ -99,23 +85,6 @@ func ReadStanding(ctx context.Context, s *store.Store, channelID, userID uid.ID)
 	return &st, nil
 }
 
-// ReadSender is ReadStanding for the sender of a message. It also reads what the event of
-// the message says about the sender.
-func ReadSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
-	var st Standing
-	err := sender.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
-		st = readStanding(s, r)
-		st.IsFollower = r.Bool()
-		subscribedUntil := r.OptionalInstant()
-		st.IsSubscriber = subscribedUntil != nil && st.Now < *subscribedUntil
-		st.Username, st.DisplayName, st.AvatarURL = r.Text(), r.Text(), r.Text()
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read sender: %w", s.Classify(err))
-	}
-	return &st, nil
-}
-
 // readStanding reads the standingColumns of a row.
 func readStanding(s *store.Store, r *store.Row) (st Standing) {
 	st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
@@ -124,7 +93,7 @@ func readStanding(s *store.Store, r *store.Row) (st Standing) {
 		st.MuteExpiresAt = expiresAt
 	}
 	st.generation = r.Int()
-	st.IsModerator, st.IsVIP, st.IsOG = r.Bool(), r.Bool(), r.Bool()
+	st.readRoles(r)
 	return st
 }
 
@@ -133,6 +102,11 @@ type Message struct {
 	ID, ChannelID, UserID uid.ID
 	Text                  string
 	SentAt                instant.Instant
+	// ReplyTo is the message that it replies to, which may be deleted since; nil if it is no
+	// reply.
+	ReplyTo *uid.ID
+	// IsBot reports whether a program posted the message.
+	IsBot bool
 }
 
 // Import stores a message from elsewhere as it was sent. A message from before the latest
@@ -160,5 +134,6 @@ func Import(ctx context.Context, tx *ent.Tx, m Message) error {
 	}
 	return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
 		SetGeneration(current).SetText(m.Text).SetSentAt(m.SentAt).
+		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
 		Exec(ctx)
 }

@@ -81,7 +81,7 @@ func list(t *testing.T, s *store.Store, limit int) (texts []string, pages int) {
 	t.Helper()
 	var after *chat.Place
 	for {
-		page, next, err := chat.List(context.Background(), s, servertest.Owner, after, limit)
+		page, next, err := chat.List(context.Background(), s, servertest.Owner, 0, after, limit)
 		if err != nil {
 			t.Fatal(err)
 		}

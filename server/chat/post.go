@@ -63,8 +63,18 @@ func insertOnce(ctx context.Context, s *store.Store, st *Standing, m Message) (q
 		return "", nil
 	}
 	from, fromArgs := authz.ReauthenticateIn(ctx, s)
-	return "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) SELECT ?, ?, ?, ?, ?, ? " + from,
-		append([]any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt}, fromArgs...)
+	return "INSERT INTO messages (" + columns + ") SELECT " + store.Placeholders(columnCount) + " " + from,
+		append(columnValues(m, st), fromArgs...)
+}
+
+// The columns that a post sets.
+const (
+	columns     = "id, channel_id, user_id, generation, text, sent_at, reply_to_message_id, is_bot"
+	columnCount = 8
+)
+
+func columnValues(m Message, st *Standing) []any {
+	return []any{m.ID, m.ChannelID, m.UserID, st.generation, m.Text, m.SentAt, m.ReplyTo, m.IsBot}
 }
 
 // postIn is postAlone in a transaction.
@@ -80,6 +90,7 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 	}
 	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
 		SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
+		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
 		Exec(ctx)
 	if !s.IsDuplicate(err) {
 		return m, err == nil, err
@@ -93,7 +104,7 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 	}
 	// It may be this very message, if the earlier attempt was still under way.
 	isNew = attempt.Unknown && earlier.SentAt == m.SentAt
-	m.Text, m.SentAt = earlier.Text, earlier.SentAt
+	m.Text, m.SentAt, m.ReplyTo, m.IsBot = earlier.Text, earlier.SentAt, earlier.ReplyToMessageID, earlier.IsBot
 	return m, isNew, nil
 }
 
@@ -153,15 +164,15 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 		}
 		if p.isNew = !exists; p.isNew {
 			existing[m.ID], earlier = m, m
-			args = append(args, m.ID, m.ChannelID, m.UserID, p.standing.generation, m.Text, m.SentAt)
+			args = append(args, columnValues(m, p.standing)...)
 		}
 		*p.stored = earlier
 	}
 	if len(args) == 0 {
 		return nil
 	}
-	_, err = c.Tx.ExecContext(ctx, "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) VALUES "+
-		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?),", len(args)/6), ","), args...)
+	row := ",(" + store.Placeholders(columnCount) + ")"
+	_, err = c.Tx.ExecContext(ctx, "INSERT INTO messages ("+columns+") VALUES "+strings.Repeat(row, len(args)/columnCount)[1:], args...)
 	return err
 }
 
@@ -173,10 +184,10 @@ func readByID(ctx context.Context, tx *ent.Tx, requests []*change.Request[*post]
 	}
 	args := store.PaddedArgs(ids)
 	found := make(map[uid.ID]Message, len(requests))
-	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, user_id, text, sent_at FROM messages WHERE id IN ("+store.Placeholders(len(args))+")", args,
+	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, user_id, text, sent_at, reply_to_message_id, is_bot FROM messages WHERE id IN ("+store.Placeholders(len(args))+")", args,
 		func(scan func(...any) error) error {
 			var m Message
-			err := scan(&m.ID, &m.ChannelID, &m.UserID, &m.Text, &m.SentAt)
+			err := scan(&m.ID, &m.ChannelID, &m.UserID, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot)
 			found[m.ID] = m
 			return err
 		})

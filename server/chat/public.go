@@ -9,9 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/idempotency"
-	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/live"
-	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -32,12 +30,24 @@ type PublicService struct {
 // PostMessage posts a message as the caller's user, or as a user for whom the caller may
 // post.
 func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMessageRequest) (*moderatov1.PostMessageResponse, error) {
+	caller := authn.FromContext(ctx)
+	if caller.Kind == authn.App {
+		// channel.moderate suffices for a user's own messages only.
+		if err := authz.CheckScope(caller, authn.UsersBot); err != nil {
+			return nil, err
+		}
+	}
 	f := validate.Of(req)
 	m := Message{
 		ChannelID: f.UUID("channelId", req.GetChannelId()),
 		UserID:    senderOf(ctx, f, req.GetSenderId()),
 		Text:      f.Message("message", req.GetMessage()),
 		ID:        f.OptionalUUID("messageId", req.GetMessageId()),
+		ReplyTo:   replyTo(f, req.GetReplyToMessageId()),
+		IsBot:     req.GetIsBot() || caller.Kind == authn.App,
+	}
+	if m.IsBot && caller.Kind == authn.User {
+		f.Add("isBot", "must be false with a user token")
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -142,47 +152,4 @@ func (s *PublicService) ClearChat(ctx context.Context, req *moderatov1.ClearChat
 		return clearChannel(ctx, c.Tx, s.Store.Dialect, channelID, c.Now)
 	})
 	return &moderatov1.ClearChatResponse{}, err
-}
-
-// ListMessages returns a page of a channel's messages.
-func (s *PublicService) ListMessages(ctx context.Context, req *moderatov1.ListMessagesRequest) (*moderatov1.ListMessagesResponse, error) {
-	f := validate.Of(req)
-	channelID := f.UUID("channelId", req.GetChannelId())
-	userID := f.OptionalUUID("userId", req.GetUserId())
-	limit := f.Limit("limit", req.Limit)
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	list := "ChatMessages/" + channelID.String() + "/" + userID.String()
-	var after *Place
-	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &after); err != nil {
-		return nil, err
-	}
-	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
-		return nil, err
-	}
-	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
-		return nil, err
-	}
-	var page []Message
-	var next *Place
-	var err error
-	if userID.IsZero() {
-		page, next, err = List(ctx, s.Store, channelID, after, limit)
-	} else {
-		page, next, err = ListOf(ctx, s.Store, channelID, userID, after, limit)
-	}
-	if err != nil {
-		return nil, err
-	}
-	result := &moderatov1.ListMessagesResponse{Pagination: &moderatov1.Pagination{}}
-	for _, m := range page {
-		result.Rows = append(result.Rows, &moderatov1.ChatMessage{
-			MessageId: m.ID.String(), ChannelId: channelID.String(), SenderId: m.UserID.String(), Message: m.Text, CreatedAt: m.SentAt.Proto(),
-		})
-	}
-	if next != nil {
-		result.Pagination.Cursor, err = s.Store.Cursors.Seal(ctx, list, next)
-	}
-	return result, err
 }

@@ -41,6 +41,8 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 		UserID:    f.UUID("userId", req.GetUserId()),
 		Text:      f.Message("text", req.GetText()),
 		ID:        f.OptionalUUID("messageId", req.GetMessageId()),
+		ReplyTo:   replyTo(f, req.GetReplyToMessageId()),
+		IsBot:     req.GetIsBot(),
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -55,6 +57,14 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	return respond(), nil
 }
 
+// replyTo reads the message to which another one replies.
+func replyTo(f *validate.Fields, id string) *uid.ID {
+	if read := f.OptionalUUID("replyToMessageId", id); !read.IsZero() {
+		return &read
+	}
+	return nil
+}
+
 // postLive stores a message of a user who is allowed to post, and passes it on to the
 // listeners of the channel if it is new. See Post.
 func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message) error {
@@ -67,6 +77,9 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m 
 	}
 	if err == nil && guard != nil {
 		err = guard.Refuse(ctx, st, m)
+	}
+	if err == nil && m.ReplyTo != nil {
+		err = checkReply(ctx, s, m)
 	}
 	if err != nil {
 		return err
@@ -85,6 +98,15 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m 
 	return err
 }
 
+// checkReply returns an error unless a message replies to a visible one of its channel.
+func checkReply(ctx context.Context, s *store.Store, m Message) error {
+	senderID, err := findVisible(ctx, s.Read, m.ChannelID, *m.ReplyTo)
+	if err == nil && senderID.IsZero() {
+		return apierr.Invalid(apierr.Violation{Field: "replyToMessageId", Description: "must be a message of the channel that is not deleted"})
+	}
+	return s.Classify(err)
+}
+
 // messageEvent returns the event of a new message.
 func messageEvent(m Message, st *Standing) *moderatov1.Event {
 	id, channelID, at := m.ID.String(), m.ChannelID.String(), m.SentAt.Proto()
@@ -95,11 +117,7 @@ func messageEvent(m Message, st *Standing) *moderatov1.Event {
 		},
 		Payload: &moderatov1.Event_ChatMessage{ChatMessage: &moderatov1.ChatMessageEvent{
 			ChannelId: channelID, MessageId: id, Message: m.Text, CreatedAt: at,
-			Sender: &moderatov1.ChatSender{
-				Id: m.UserID.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL,
-				IsOwner: m.UserID == m.ChannelID, IsModerator: st.IsModerator, IsVip: st.IsVIP, IsOg: st.IsOG,
-				IsSubscriber: st.IsSubscriber, IsFollower: st.IsFollower,
-			},
+			Sender: senderProto(m, st), ReplyToMessageId: m.replyToProto(),
 		}},
 	}
 }
@@ -150,7 +168,7 @@ func (s *Service) ListMessages(ctx context.Context, req *platformv1.ListMessages
 	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
-	page, next, err := List(ctx, s.Store, channelID, after, limit)
+	page, next, err := List(ctx, s.Store, channelID, always, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +183,18 @@ func (s *Service) ListMessages(ctx context.Context, req *platformv1.ListMessages
 }
 
 func messageProto(m Message) *platformv1.Message {
-	return &platformv1.Message{
+	result := &platformv1.Message{
 		Id:        m.ID.String(),
 		ChannelId: m.ChannelID.String(),
 		UserId:    m.UserID.String(),
 		Text:      m.Text,
 		SentAt:    m.SentAt.Proto(),
+		IsBot:     m.IsBot,
 	}
+	if m.ReplyTo != nil {
+		result.ReplyToMessageId = m.ReplyTo.String()
+	}
+	return result
 }
 
 // GetStanding returns the standing of a user in a channel.

@@ -11,6 +11,7 @@ var Tables = []domain.Table{
 	{
 		Name: "messages", Channel: "channel_id",
 		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "text", Erase: domain.WithRow}},
+		Impersonal: []string{"reply_to_message_id"}, // of a message that may be gone
 		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetMessage, putMessage, nil)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},

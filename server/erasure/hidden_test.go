@@ -196,8 +196,8 @@ func TestMessagesOfDeletedUserAreHiddenImmediately(t *testing.T) {
 		for userID, want := range map[string]int{"": 1, gone.String(): 0} {
 			r, err := s.chats.ListMessages(as, &moderatov1.ListMessagesRequest{ChannelId: servertest.Owner.String(), UserId: userID})
 			s.must(r, err)
-			if len(r.GetRows()) != want {
-				t.Errorf("user %q: got %v, want %d messages", userID, r.GetRows(), want)
+			if len(r.GetMessages()) != want {
+				t.Errorf("user %q: got %v, want %d messages", userID, r.GetMessages(), want)
 			}
 		}
 	})

@@ -88,11 +88,12 @@ func TestChatReachesListeners(t *testing.T) {
 					"messageTimestamp": at, "channelId": servertest.Owner.String(),
 				},
 				"payload": map[string]any{
-					"channelId": servertest.Owner.String(), "messageId": first, "message": "hello <b>", "createdAt": at,
+					"channelId": servertest.Owner.String(), "messageId": first, "message": "hello <b>", "createdAt": at, "replyToMessageId": nil,
 					"sender": map[string]any{
 						"id": servertest.Moderator.String(), "username": "tomasz_wrona", "displayName": "Tomasz Wrona",
 						"avatarUrl": "https://img.example.com/tomasz_wrona.png",
 						"isOwner":   false, "isModerator": true, "isVip": false, "isOg": false, "isSubscriber": false, "isFollower": true,
+						"roles": []any{"moderator"}, "isBot": false,
 					},
 				},
 			}

@@ -863,13 +863,15 @@ class Chat(Resource):
         message: str,
         sender_id: Optional[str] = None,
         message_id: Optional[str] = None,
+        reply_to_message_id: Optional[str] = None,
+        is_bot: Optional[bool] = None,
         options: Optional[Options] = None,
     ) -> PostMessageResponse:
         """Posts a message in a channel. A post and a ban or mute of its sender take effect one after the other, even if they run at the same time: either the post is refused, or the ban or mute deletes the message. The same holds for `clearChat`.
 
-        Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
+        Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
         """
-        return self._send("POST", "/v1/chats/messages", {"channelId": channel_id, "message": message, "senderId": sender_id, "messageId": message_id}, PostMessageResponse, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/chats/messages", {"channelId": channel_id, "message": message, "senderId": sender_id, "messageId": message_id, "replyToMessageId": reply_to_message_id, "isBot": is_bot}, PostMessageResponse, options)  # type: ignore[no-any-return]
 
     def delete_message(
         self,
@@ -893,9 +895,9 @@ class Chat(Resource):
         limit: Optional[int] = None,
         options: Optional[Options] = None,
     ) -> Listing[ListMessagesResponse, ChatMessage]:
-        """Returns the messages of a channel, newest first, without those that are deleted. A call examines a bounded number of stored rows. A page can therefore be short, or even empty, while its cursor still leads to more messages.
+        """Returns the messages of a channel, newest first, without those that are deleted. Anyone sees the messages of the live stream or, while the channel is offline, of the last 8 hours. For the channel's owner and moderators the list goes on to the oldest message. A call examines a bounded number of stored rows. A page can therefore be short, or even empty, while its cursor still leads to more messages.
 
-        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
+        Tokens: user, app or service. Scope: `users.read` or `channel.moderate`. Older messages and `userId` require the scope `channel.moderate` and a user who owns or moderates the channel: with `userId`, others get SCOPE_MISSING or NOT_CHANNEL_MODERATOR. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
         """
         return self._list("/v1/chats/messages", {"channelId": channel_id, "userId": user_id, "cursor": cursor, "limit": limit}, ListMessagesResponse, ChatMessage, 100, options)
 

@@ -49,7 +49,7 @@ class Listing(Generic[Data, Row]):
         cursor: Optional[str] = None
         while cursor != "":
             data, headers = self._fetch(cursor, self._limit)
-            rows = data if isinstance(data, list) else data["rows"]
+            rows = _rows_of(data)
             cursor = _next_cursor(data, headers)
             yield Page([decode(self._row, row) for row in rows], cursor)
 
@@ -57,6 +57,13 @@ class Listing(Generic[Data, Row]):
         """Iterate over all rows."""
         for page in self.pages():
             yield from page.rows
+
+
+def _rows_of(data: Any) -> Any:
+    """Return the rows or messages of a page."""
+    if isinstance(data, list):
+        return data
+    return data["rows"] if "rows" in data else data["messages"]
 
 
 def _next_cursor(data: Any, headers: Mapping[str, str]) -> str:

@@ -483,17 +483,20 @@ class ChatClearEvent:
 class ChatMessage:
     """ChatMessage is a message that is not deleted."""
 
-    message_id: str
+    id: str
     """The message's id: a UUID in lower case."""
 
     channel_id: str
     """The channel: a UUID in lower case."""
 
-    sender_id: str
-    """The sender: a UUID in lower case."""
+    sender: ChatSender
+    """The sender, as of the time of the call; `isBot` is as of the time of the post."""
 
     message: str
     """The text: 1 to 500 characters in Unicode NFC."""
+
+    reply_to_message_id: Optional[str]
+    """The message that it replies to: a UUID in lower case; null if it is no reply. That message may be deleted since."""
 
     created_at: datetime
     """When it was posted: UTC, milliseconds."""
@@ -517,6 +520,9 @@ class ChatMessageEvent:
 
     created_at: datetime
     """When it was posted: UTC, milliseconds."""
+
+    reply_to_message_id: Optional[str]
+    """The message that it replies to: a UUID in lower case; null if it is no reply."""
 
 
 @dataclass(frozen=True)
@@ -552,6 +558,12 @@ class ChatSender:
 
     is_follower: bool
     """Whether the sender follows the channel."""
+
+    roles: list[str]
+    """The sender's roles in the channel: of `moderator`, `vip` and `og`, in this order."""
+
+    is_bot: bool
+    """Whether a program posted the message: with an app token, or a backend says so."""
 
 
 @dataclass(frozen=True)
@@ -1144,7 +1156,10 @@ class ListLogResponse:
 class ListMessagesResponse:
     """ListMessagesResponse is a page of messages."""
 
-    rows: list[ChatMessage]
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    messages: list[ChatMessage]
     """The messages, newest first. There may be fewer than `limit`."""
 
     pagination: Pagination

@@ -104,18 +104,20 @@ class Calls(unittest.TestCase):
             server.client().users.get_profile(options=Options(timeout=0.05, retries=0))
         self.assertEqual(raised.exception.code, "TIMEOUT")
 
-    def test_a_loop_reads_both_kinds_of_lists_to_their_end(self):
+    def test_a_loop_reads_every_kind_of_list_to_their_end(self):
         def page(names, cursor):
             return 200, {"count": 3, "rows": [{"id": name} for name in names], "pagination": {"cursor": cursor}}
 
         link = {"Link": '</v1/channels/votes?cursor=n%2Fext&limit=2>; rel="next"'}
         with Server(
-            page("ab", "next"), page("c", ""), (200, [{"id": "a"}, {"id": "b"}], link), (200, [{"id": "c"}])
+            page("ab", "next"), page("c", ""), (200, [{"id": "a"}, {"id": "b"}], link), (200, [{"id": "c"}]),
+            (200, {"channelId": "c", "messages": [{"id": "a"}], "pagination": {"cursor": ""}}),
         ) as server:
             client = server.client()
             self.assertEqual([row.id for row in client.channels.list_followers(user_id="u")], ["a", "b", "c"])
             votes = client.channels.list_votes(channel_id="c", epoch="all", limit=2)
             self.assertEqual([row.id for row in votes], ["a", "b", "c"])
+            self.assertEqual([message.id for message in client.chat.list_messages(channel_id="c")], ["a"])
         queries = [request["query"] for request in server.requests]
         self.assertEqual(queries[1], {"limit": ["100"], "userId": ["u"], "cursor": ["next"]})
         self.assertEqual(queries[3]["cursor"], ["n/ext"])

@@ -5,8 +5,14 @@ export interface Page<Row> {
   cursor: string
 }
 
-/** What a list operation returns: an object with the rows of a page, or the rows themselves. */
-type Rows<Data> = Data extends readonly (infer Row)[] ? Row : Data extends { rows: readonly (infer Row)[] } ? Row : never
+/** What a list operation returns: an object with the rows or messages of a page, or the rows themselves. */
+type Rows<Data> = Data extends readonly (infer Row)[]
+  ? Row
+  : Data extends { rows: readonly (infer Row)[] }
+    ? Row
+    : Data extends { messages: readonly (infer Row)[] }
+      ? Row
+      : never
 
 /** fetchPage requests a page. */
 export type FetchPage<Data> = (page: { cursor?: string; limit?: number }) => Promise<{ data: Data; headers: Headers }>
@@ -57,7 +63,9 @@ export class List<Data> implements PromiseLike<Data>, AsyncIterable<Rows<Data>> 
 }
 
 function rowsOf<Data>(data: Data): Rows<Data>[] {
-  return (Array.isArray(data) ? data : (data as { rows: unknown }).rows) as Rows<Data>[]
+  if (Array.isArray(data)) return data as Rows<Data>[]
+  const page = data as { rows?: Rows<Data>[]; messages: Rows<Data>[] }
+  return page.rows ?? page.messages
 }
 
 /** nextCursor finds the cursor in the data or, if these are the rows themselves, in the header `Link`. */

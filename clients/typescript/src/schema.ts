@@ -1191,19 +1191,21 @@ export interface components {
              * Format: uuid
              * @description The message's id: a UUID in lower case.
              */
-            messageId: string;
+            id: string;
             /**
              * Format: uuid
              * @description The channel: a UUID in lower case.
              */
             channelId: string;
-            /**
-             * Format: uuid
-             * @description The sender: a UUID in lower case.
-             */
-            senderId: string;
+            /** @description The sender, as of the time of the call; `isBot` is as of the time of the post. */
+            sender: components["schemas"]["ChatSender"];
             /** @description The text: 1 to 500 characters in Unicode NFC. */
             message: string;
+            /**
+             * Format: uuid
+             * @description The message that it replies to: a UUID in lower case; null if it is no reply. That message may be deleted since.
+             */
+            replyToMessageId: string | null;
             /**
              * Format: date-time
              * @description When it was posted: UTC, milliseconds.
@@ -1231,6 +1233,11 @@ export interface components {
              * @description When it was posted: UTC, milliseconds.
              */
             createdAt: string;
+            /**
+             * Format: uuid
+             * @description The message that it replies to: a UUID in lower case; null if it is no reply.
+             */
+            replyToMessageId: string | null;
         };
         /** @description ChatSender is the sender of a message, and what the sender is in the channel. */
         ChatSender: {
@@ -1257,6 +1264,10 @@ export interface components {
             isSubscriber: boolean;
             /** @description Whether the sender follows the channel. */
             isFollower: boolean;
+            /** @description The sender's roles in the channel: of `moderator`, `vip` and `og`, in this order. */
+            roles: string[];
+            /** @description Whether a program posted the message: with an app token, or a backend says so. */
+            isBot: boolean;
         };
         /** @description ClearChatRequest names the channel. */
         ClearChatRequest: {
@@ -1920,8 +1931,13 @@ export interface components {
         };
         /** @description ListMessagesResponse is a page of messages. */
         ListMessagesResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
             /** @description The messages, newest first. There may be fewer than `limit`. */
-            rows: components["schemas"]["ChatMessage"][];
+            messages: components["schemas"]["ChatMessage"][];
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
@@ -2243,6 +2259,13 @@ export interface components {
              * @description The message's id, if the caller chooses it: a UUID in upper or lower case. If the sender already posted a message with this id in the same channel, the call stores nothing and returns that message. Errors: INVALID_ARGUMENT if the id belongs to another message.
              */
             messageId?: string | null;
+            /**
+             * Format: uuid
+             * @description The message that this one replies to: a UUID in upper or lower case. It must be in the channel and not be deleted (otherwise INVALID_ARGUMENT); if it is deleted later, the reply stays. Empty if this is no reply.
+             */
+            replyToMessageId?: string | null;
+            /** @description Whether a program posts the message, as `sender.isBot` says then. A service token may set it; with an app token it is always true, and with a user token it must be false. */
+            isBot?: boolean | null;
         };
         /** @description PostMessageResponse is the message as it was stored. */
         PostMessageResponse: {
@@ -5069,11 +5092,11 @@ export interface operations {
                  * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
                  */
                 channelId: string;
-                /** @description Returns only messages of this user: a UUID in upper or lower case. An unknown user has no messages. */
+                /** @description Returns only messages of this user: a UUID in upper or lower case. An unknown user has no messages. Only for the channel's owner and moderators. */
                 userId?: string;
                 /** @description The `pagination.cursor` of the previous page; empty for the newest messages. */
                 cursor?: string;
-                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                /** @description The maximum number of messages in the page: 1 to 100; 20 if unset. */
                 limit?: number;
             };
             header?: never;

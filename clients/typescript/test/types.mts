@@ -14,6 +14,7 @@ const moderators: List<UserSummary[]> = moderato.moderation.listModerators({ cha
 for await (const moderator of moderators) moderator.displayName satisfies string
 ;(await moderators).length satisfies number
 for await (const user of moderato.channels.listFollowers()) user.followedAt satisfies string | null
+for await (const message of moderato.chat.listMessages({ channelId: '' })) message.sender.roles satisfies string[]
 await moderato.users.listUsers({ username: ['a', 'b'] })
 
 for await (const event of await moderato.events.listen({ type: ['channel.ban', 'stream.online'] })) {

@@ -39,7 +39,14 @@ type PostMessageRequest struct {
 	// sender already posted a message with this id in the same channel, the call stores
 	// nothing and returns that message. Errors: INVALID_ARGUMENT if the id belongs to
 	// another message.
-	MessageId     string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	MessageId string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The message that this one replies to: a UUID in upper or lower case. It must be in the
+	// channel and not be deleted (otherwise INVALID_ARGUMENT); if it is deleted later, the reply
+	// stays. Empty if this is no reply.
+	ReplyToMessageId string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	// Whether a program posts the message, as `sender.isBot` says then. A service token may set
+	// it; with an app token it is always true, and with a user token it must be false.
+	IsBot         bool `protobuf:"varint,6,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -100,6 +107,20 @@ func (x *PostMessageRequest) GetMessageId() string {
 		return x.MessageId
 	}
 	return ""
+}
+
+func (x *PostMessageRequest) GetReplyToMessageId() string {
+	if x != nil {
+		return x.ReplyToMessageId
+	}
+	return ""
+}
+
+func (x *PostMessageRequest) GetIsBot() bool {
+	if x != nil {
+		return x.IsBot
+	}
+	return false
 }
 
 // PostMessageResponse is the message as it was stored.
@@ -365,11 +386,11 @@ type ListMessagesRequest struct {
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// Returns only messages of this user: a UUID in upper or lower case. An unknown user has
-	// no messages.
+	// no messages. Only for the channel's owner and moderators.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// The `pagination.cursor` of the previous page; empty for the newest messages.
 	Cursor string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
-	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	// The maximum number of messages in the page: 1 to 100; 20 if unset.
 	Limit         *int32 `protobuf:"varint,4,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -436,10 +457,12 @@ func (x *ListMessagesRequest) GetLimit() int32 {
 // ListMessagesResponse is a page of messages.
 type ListMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The messages, newest first. There may be fewer than `limit`.
-	Rows []*ChatMessage `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	Messages []*ChatMessage `protobuf:"bytes,2,rep,name=messages" json:"messages,omitempty"`
 	// The cursor of the next page.
-	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	Pagination    *Pagination `protobuf:"bytes,3,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -474,9 +497,16 @@ func (*ListMessagesResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *ListMessagesResponse) GetRows() []*ChatMessage {
+func (x *ListMessagesResponse) GetChannelId() string {
 	if x != nil {
-		return x.Rows
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListMessagesResponse) GetMessages() []*ChatMessage {
+	if x != nil {
+		return x.Messages
 	}
 	return nil
 }
@@ -492,15 +522,18 @@ func (x *ListMessagesResponse) GetPagination() *Pagination {
 type ChatMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message's id: a UUID in lower case.
-	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The sender: a UUID in lower case.
-	SenderId string `protobuf:"bytes,3,opt,name=sender_id,json=senderId" json:"sender_id,omitempty"`
+	// The sender, as of the time of the call; `isBot` is as of the time of the post.
+	Sender *ChatSender `protobuf:"bytes,3,opt,name=sender" json:"sender,omitempty"`
 	// The text: 1 to 500 characters in Unicode NFC.
 	Message string `protobuf:"bytes,4,opt,name=message" json:"message,omitempty"`
+	// The message that it replies to: a UUID in lower case; null if it is no reply. That
+	// message may be deleted since.
+	ReplyToMessageId *string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
 	// When it was posted: UTC, milliseconds.
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -535,9 +568,9 @@ func (*ChatMessage) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *ChatMessage) GetMessageId() string {
+func (x *ChatMessage) GetId() string {
 	if x != nil {
-		return x.MessageId
+		return x.Id
 	}
 	return ""
 }
@@ -549,16 +582,23 @@ func (x *ChatMessage) GetChannelId() string {
 	return ""
 }
 
-func (x *ChatMessage) GetSenderId() string {
+func (x *ChatMessage) GetSender() *ChatSender {
 	if x != nil {
-		return x.SenderId
+		return x.Sender
 	}
-	return ""
+	return nil
 }
 
 func (x *ChatMessage) GetMessage() string {
 	if x != nil {
 		return x.Message
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetReplyToMessageId() string {
+	if x != nil && x.ReplyToMessageId != nil {
+		return *x.ReplyToMessageId
 	}
 	return ""
 }
@@ -574,14 +614,16 @@ var File_moderato_v1_chat_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_chat_proto_rawDesc = "" +
 	"\n" +
-	"\x16moderato/v1/chat.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"\x94\x01\n" +
+	"\x16moderato/v1/chat.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\x1a\x18moderato/v1/events.proto\"\xda\x01\n" +
 	"\x12PostMessageRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12#\n" +
 	"\amessage\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\amessage\x12\x1b\n" +
 	"\tsender_id\x18\x03 \x01(\tR\bsenderId\x12\x1d\n" +
 	"\n" +
-	"message_id\x18\x04 \x01(\tR\tmessageId\"\xc5\x01\n" +
+	"message_id\x18\x04 \x01(\tR\tmessageId\x12-\n" +
+	"\x13reply_to_message_id\x18\x05 \x01(\tR\x10replyToMessageId\x12\x15\n" +
+	"\x06is_bot\x18\x06 \x01(\bR\x05isBot\"\xc5\x01\n" +
 	"\x13PostMessageResponse\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1d\n" +
@@ -606,30 +648,33 @@ const file_moderato_v1_chat_proto_rawDesc = "" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\x12%\n" +
-	"\x05limit\x18\x04 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"}\n" +
-	"\x14ListMessagesResponse\x12,\n" +
-	"\x04rows\x18\x01 \x03(\v2\x18.moderato.v1.ChatMessageR\x04rows\x127\n" +
+	"\x05limit\x18\x04 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"\xa4\x01\n" +
+	"\x14ListMessagesResponse\x12\x1d\n" +
 	"\n" +
-	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xbd\x01\n" +
-	"\vChatMessage\x12\x1d\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x124\n" +
+	"\bmessages\x18\x02 \x03(\v2\x18.moderato.v1.ChatMessageR\bmessages\x127\n" +
 	"\n" +
-	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1d\n" +
+	"pagination\x18\x03 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\xf8\x01\n" +
+	"\vChatMessage\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\tsender_id\x18\x03 \x01(\tR\bsenderId\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\x129\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12/\n" +
+	"\x06sender\x18\x03 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x124\n" +
+	"\x13reply_to_message_id\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xc0\x04\n" +
-	"\vChatService\x12\x85\x01\n" +
-	"\vPostMessage\x12\x1f.moderato.v1.PostMessageRequest\x1a .moderato.v1.PostMessageResponse\"3\x8a\xb5\x18\x12\n" +
-	"\x03\x01\x02\x03\x12\tusers.bot\x18\x01\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/chats/messages\x12\x9b\x01\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xde\x04\n" +
+	"\vChatService\x12\x97\x01\n" +
+	"\vPostMessage\x12\x1f.moderato.v1.PostMessageRequest\x1a .moderato.v1.PostMessageResponse\"E\x8a\xb5\x18$\n" +
+	"\x03\x01\x02\x03\x12\tusers.bot\x18\x01\"\x10channel.moderate\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/chats/messages\x12\x9b\x01\n" +
 	"\rDeleteMessage\x12!.moderato.v1.DeleteMessageRequest\x1a\".moderato.v1.DeleteMessageResponse\"C\x8a\xb5\x18\"\n" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\"\tusers.bot\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/chats/messages\x12{\n" +
 	"\tClearChat\x12\x1d.moderato.v1.ClearChatRequest\x1a\x1e.moderato.v1.ClearChatResponse\"/\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x0e:\x01**\t/v1/chats\x12\x8d\x01\n" +
-	"\fListMessages\x12 .moderato.v1.ListMessagesRequest\x1a!.moderato.v1.ListMessagesResponse\"8\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/chats/messages\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x0e:\x01**\t/v1/chats\x12\x99\x01\n" +
+	"\fListMessages\x12 .moderato.v1.ListMessagesRequest\x1a!.moderato.v1.ListMessagesResponse\"D\x8a\xb5\x18#\n" +
+	"\x03\x01\x02\x03\x12\n" +
+	"users.read\"\x10channel.moderate\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/chats/messages\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_chat_proto_rawDescOnce sync.Once
@@ -656,25 +701,27 @@ var file_moderato_v1_chat_proto_goTypes = []any{
 	(*ChatMessage)(nil),           // 8: moderato.v1.ChatMessage
 	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 	(*Pagination)(nil),            // 10: moderato.v1.Pagination
+	(*ChatSender)(nil),            // 11: moderato.v1.ChatSender
 }
 var file_moderato_v1_chat_proto_depIdxs = []int32{
 	9,  // 0: moderato.v1.PostMessageResponse.created_at:type_name -> google.protobuf.Timestamp
-	8,  // 1: moderato.v1.ListMessagesResponse.rows:type_name -> moderato.v1.ChatMessage
+	8,  // 1: moderato.v1.ListMessagesResponse.messages:type_name -> moderato.v1.ChatMessage
 	10, // 2: moderato.v1.ListMessagesResponse.pagination:type_name -> moderato.v1.Pagination
-	9,  // 3: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
-	0,  // 4: moderato.v1.ChatService.PostMessage:input_type -> moderato.v1.PostMessageRequest
-	2,  // 5: moderato.v1.ChatService.DeleteMessage:input_type -> moderato.v1.DeleteMessageRequest
-	4,  // 6: moderato.v1.ChatService.ClearChat:input_type -> moderato.v1.ClearChatRequest
-	6,  // 7: moderato.v1.ChatService.ListMessages:input_type -> moderato.v1.ListMessagesRequest
-	1,  // 8: moderato.v1.ChatService.PostMessage:output_type -> moderato.v1.PostMessageResponse
-	3,  // 9: moderato.v1.ChatService.DeleteMessage:output_type -> moderato.v1.DeleteMessageResponse
-	5,  // 10: moderato.v1.ChatService.ClearChat:output_type -> moderato.v1.ClearChatResponse
-	7,  // 11: moderato.v1.ChatService.ListMessages:output_type -> moderato.v1.ListMessagesResponse
-	8,  // [8:12] is the sub-list for method output_type
-	4,  // [4:8] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	11, // 3: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
+	9,  // 4: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
+	0,  // 5: moderato.v1.ChatService.PostMessage:input_type -> moderato.v1.PostMessageRequest
+	2,  // 6: moderato.v1.ChatService.DeleteMessage:input_type -> moderato.v1.DeleteMessageRequest
+	4,  // 7: moderato.v1.ChatService.ClearChat:input_type -> moderato.v1.ClearChatRequest
+	6,  // 8: moderato.v1.ChatService.ListMessages:input_type -> moderato.v1.ListMessagesRequest
+	1,  // 9: moderato.v1.ChatService.PostMessage:output_type -> moderato.v1.PostMessageResponse
+	3,  // 10: moderato.v1.ChatService.DeleteMessage:output_type -> moderato.v1.DeleteMessageResponse
+	5,  // 11: moderato.v1.ChatService.ClearChat:output_type -> moderato.v1.ClearChatResponse
+	7,  // 12: moderato.v1.ChatService.ListMessages:output_type -> moderato.v1.ListMessagesResponse
+	9,  // [9:13] is the sub-list for method output_type
+	5,  // [5:9] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_chat_proto_init() }
@@ -683,6 +730,7 @@ func file_moderato_v1_chat_proto_init() {
 		return
 	}
 	file_moderato_v1_channels_proto_init()
+	file_moderato_v1_events_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

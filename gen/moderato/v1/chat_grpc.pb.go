@@ -39,7 +39,8 @@ type ChatServiceClient interface {
 	//
 	// Tokens: user, who posts as itself (another `sender_id` returns NOT_SELF); app, which
 	// posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which
-	// posts as any user. Scope: `users.bot`.
+	// posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role
+	// in the channel is required.
 	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
 	// `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if
 	// the channel or the sender does not exist.
@@ -62,11 +63,14 @@ type ChatServiceClient interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ClearChat(ctx context.Context, in *ClearChatRequest, opts ...grpc.CallOption) (*ClearChatResponse, error)
 	// ListMessages returns the messages of a channel, newest first, without those that are
-	// deleted. A call examines a bounded number of stored rows. A page can therefore be
+	// deleted. Anyone sees the messages of the live stream or, while the channel is offline, of
+	// the last 8 hours. For the channel's owner and moderators the list goes on to the oldest
+	// message. A call examines a bounded number of stored rows. A page can therefore be
 	// short, or even empty, while its cursor still leads to more messages.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
-	// Scope: `channel.moderate`.
+	// Tokens: user, app or service. Scope: `users.read` or `channel.moderate`. Older messages
+	// and `userId` require the scope `channel.moderate` and a user who owns or moderates the
+	// channel: with `userId`, others get SCOPE_MISSING or NOT_CHANNEL_MODERATOR.
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
@@ -134,7 +138,8 @@ type ChatServiceServer interface {
 	//
 	// Tokens: user, who posts as itself (another `sender_id` returns NOT_SELF); app, which
 	// posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which
-	// posts as any user. Scope: `users.bot`.
+	// posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role
+	// in the channel is required.
 	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
 	// `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if
 	// the channel or the sender does not exist.
@@ -157,11 +162,14 @@ type ChatServiceServer interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ClearChat(context.Context, *ClearChatRequest) (*ClearChatResponse, error)
 	// ListMessages returns the messages of a channel, newest first, without those that are
-	// deleted. A call examines a bounded number of stored rows. A page can therefore be
+	// deleted. Anyone sees the messages of the live stream or, while the channel is offline, of
+	// the last 8 hours. For the channel's owner and moderators the list goes on to the oldest
+	// message. A call examines a bounded number of stored rows. A page can therefore be
 	// short, or even empty, while its cursor still leads to more messages.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
-	// Scope: `channel.moderate`.
+	// Tokens: user, app or service. Scope: `users.read` or `channel.moderate`. Older messages
+	// and `userId` require the scope `channel.moderate` and a user who owns or moderates the
+	// channel: with `userId`, others get SCOPE_MISSING or NOT_CHANNEL_MODERATOR.
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)

@@ -2090,9 +2090,11 @@ type ChatMessageEvent struct {
 	// The sender, as of the time of the post.
 	Sender *ChatSender `protobuf:"bytes,4,opt,name=sender" json:"sender,omitempty"`
 	// When it was posted: UTC, milliseconds.
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// The message that it replies to: a UUID in lower case; null if it is no reply.
+	ReplyToMessageId *string `protobuf:"bytes,6,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ChatMessageEvent) Reset() {
@@ -2160,6 +2162,13 @@ func (x *ChatMessageEvent) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ChatMessageEvent) GetReplyToMessageId() string {
+	if x != nil && x.ReplyToMessageId != nil {
+		return *x.ReplyToMessageId
+	}
+	return ""
+}
+
 // ChatSender is the sender of a message, and what the sender is in the channel.
 type ChatSender struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2182,7 +2191,11 @@ type ChatSender struct {
 	// Whether the sender has an active subscription to the channel.
 	IsSubscriber bool `protobuf:"varint,9,opt,name=is_subscriber,json=isSubscriber" json:"is_subscriber,omitempty"`
 	// Whether the sender follows the channel.
-	IsFollower    bool `protobuf:"varint,10,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
+	IsFollower bool `protobuf:"varint,10,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
+	// The sender's roles in the channel: of `moderator`, `vip` and `og`, in this order.
+	Roles []string `protobuf:"bytes,11,rep,name=roles" json:"roles,omitempty"`
+	// Whether a program posted the message: with an app token, or a backend says so.
+	IsBot         bool `protobuf:"varint,12,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2283,6 +2296,20 @@ func (x *ChatSender) GetIsSubscriber() bool {
 func (x *ChatSender) GetIsFollower() bool {
 	if x != nil {
 		return x.IsFollower
+	}
+	return false
+}
+
+func (x *ChatSender) GetRoles() []string {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *ChatSender) GetIsBot() bool {
+	if x != nil {
+		return x.IsBot
 	}
 	return false
 }
@@ -2684,7 +2711,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\"5\n" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\"\xd6\x01\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\"\x8c\x02\n" +
 	"\x10ChatMessageEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
@@ -2693,7 +2720,8 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12/\n" +
 	"\x06sender\x18\x04 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xaa\x02\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x124\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xd7\x02\n" +
 	"\n" +
 	"ChatSender\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -2708,7 +2736,9 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\ris_subscriber\x18\t \x01(\bR\fisSubscriber\x12\x1f\n" +
 	"\vis_follower\x18\n" +
 	" \x01(\bR\n" +
-	"isFollower\"\xf3\x01\n" +
+	"isFollower\x12\x14\n" +
+	"\x05roles\x18\v \x03(\tR\x05roles\x12\x15\n" +
+	"\x06is_bot\x18\f \x01(\bR\x05isBot\"\xf3\x01\n" +
 	"\x12MessageDeleteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +

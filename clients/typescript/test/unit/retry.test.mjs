@@ -104,7 +104,7 @@ test('a silent server is a timeout, and a call can be cancelled', async () => {
   await assert.rejects(moderato.users.getProfile({ signal: controller.signal, timeout: 60_000 }), reason)
 })
 
-test('a loop reads both kinds of lists to their end', async () => {
+test('a loop reads every kind of list to its end', async () => {
   const rows = (names, cursor) => [200, { count: 3, rows: names, pagination: { cursor } }]
   const pages = client([rows(['a', 'b'], 'next'), rows(['c'], '')])
   assert.deepEqual(await collect(pages.moderato.channels.listFollowers({ userId: 'u' })), ['a', 'b', 'c'])
@@ -113,6 +113,8 @@ test('a loop reads both kinds of lists to their end', async () => {
   const complete = client([[200, ['a', 'b'], link], [200, ['c']]])
   assert.deepEqual(await collect(complete.moderato.channels.listVotes({ channelId: 'c', epoch: 'all', limit: 2 })), ['a', 'b', 'c'])
   assert.match(complete.requests[1].url, /limit=2&cursor=n%2Fext/)
+  const chat = client([[200, { channelId: 'c', messages: ['a'], pagination: { cursor: '' } }]])
+  assert.deepEqual(await collect(chat.moderato.chat.listMessages({ channelId: 'c' })), ['a'])
 })
 
 async function collect(list) {

@@ -189,7 +189,12 @@ type Message struct {
 	// The text: 1 to 500 characters in Unicode NFC.
 	Text string `protobuf:"bytes,4,opt,name=text" json:"text,omitempty"`
 	// When it was posted: UTC, milliseconds.
-	SentAt        *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
+	SentAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
+	// The message that it replies to: a UUID in lower case; empty if it is no reply. That
+	// message may be deleted since.
+	ReplyToMessageId string `protobuf:"bytes,6,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	// Whether a program posted the message.
+	IsBot         bool `protobuf:"varint,7,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +264,20 @@ func (x *Message) GetSentAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Message) GetReplyToMessageId() string {
+	if x != nil {
+		return x.ReplyToMessageId
+	}
+	return ""
+}
+
+func (x *Message) GetIsBot() bool {
+	if x != nil {
+		return x.IsBot
+	}
+	return false
+}
+
 // PostMessageRequest is the message to store.
 type PostMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -273,7 +292,13 @@ type PostMessageRequest struct {
 	// same user already posted a message with this id in the same channel, the call
 	// stores nothing and returns that message. Errors: INVALID_ARGUMENT if the id belongs
 	// to another message.
-	MessageId     string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	MessageId string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The message that this one replies to: a UUID in upper or lower case. It must be in the
+	// channel and not be deleted (otherwise INVALID_ARGUMENT); if it is deleted later, the reply
+	// stays. Empty if this is no reply.
+	ReplyToMessageId string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	// Whether a program posts the message.
+	IsBot         bool `protobuf:"varint,6,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -334,6 +359,20 @@ func (x *PostMessageRequest) GetMessageId() string {
 		return x.MessageId
 	}
 	return ""
+}
+
+func (x *PostMessageRequest) GetReplyToMessageId() string {
+	if x != nil {
+		return x.ReplyToMessageId
+	}
+	return ""
+}
+
+func (x *PostMessageRequest) GetIsBot() bool {
+	if x != nil {
+		return x.IsBot
+	}
+	return false
 }
 
 // PostMessageResponse is the stored message.
@@ -1395,21 +1434,25 @@ var File_moderato_platform_v1_chat_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"\n" +
-	"\x1fmoderato/platform/v1/chat.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\x9a\x01\n" +
+	"\x1fmoderato/platform/v1/chat.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xe0\x01\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x123\n" +
-	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"\x8a\x01\n" +
+	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12-\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tR\x10replyToMessageId\x12\x15\n" +
+	"\x06is_bot\x18\a \x01(\bR\x05isBot\"\xd0\x01\n" +
 	"\x12PostMessageRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1d\n" +
 	"\x04text\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\x04text\x12\x1d\n" +
 	"\n" +
-	"message_id\x18\x04 \x01(\tR\tmessageId\"N\n" +
+	"message_id\x18\x04 \x01(\tR\tmessageId\x12-\n" +
+	"\x13reply_to_message_id\x18\x05 \x01(\tR\x10replyToMessageId\x12\x15\n" +
+	"\x06is_bot\x18\x06 \x01(\bR\x05isBot\"N\n" +
 	"\x13PostMessageResponse\x127\n" +
 	"\amessage\x18\x01 \x01(\v2\x1d.moderato.platform.v1.MessageR\amessage\"s\n" +
 	"\x13ListMessagesRequest\x12\x1d\n" +

@@ -685,7 +685,12 @@ type MessageRecord struct {
 	// Required. The text: 1 to 500 characters.
 	Text string `protobuf:"bytes,4,opt,name=text" json:"text,omitempty"`
 	// Required. When the message was sent.
-	SentAt        *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
+	SentAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
+	// The message that it replies to, which need not be imported: a UUID in upper or lower
+	// case; empty if it is no reply.
+	ReplyToMessageId string `protobuf:"bytes,6,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	// Whether a program posted the message.
+	IsBot         bool `protobuf:"varint,7,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -753,6 +758,20 @@ func (x *MessageRecord) GetSentAt() *timestamppb.Timestamp {
 		return x.SentAt
 	}
 	return nil
+}
+
+func (x *MessageRecord) GetReplyToMessageId() string {
+	if x != nil {
+		return x.ReplyToMessageId
+	}
+	return ""
+}
+
+func (x *MessageRecord) GetIsBot() bool {
+	if x != nil {
+		return x.IsBot
+	}
+	return false
 }
 
 // ClientRecord is a client application, with `id` as its key.
@@ -1955,14 +1974,16 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12,\n" +
-	"\x04role\x18\x03 \x01(\tB\x18\x92\xb5\x18\x14J\tmoderatorJ\x03vipJ\x02ogR\x04role\"\xab\x01\n" +
+	"\x04role\x18\x03 \x01(\tB\x18\x92\xb5\x18\x14J\tmoderatorJ\x03vipJ\x02ogR\x04role\"\xf1\x01\n" +
 	"\rMessageRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\x04text\x123\n" +
-	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"\xc4\x01\n" +
+	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12-\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tR\x10replyToMessageId\x12\x15\n" +
+	"\x06is_bot\x18\a \x01(\bR\x05isBot\"\xc4\x01\n" +
 	"\fClientRecord\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\x02id\x12\x1d\n" +
 	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x18\n" +

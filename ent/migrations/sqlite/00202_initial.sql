@@ -346,6 +346,8 @@ CREATE TABLE `messages` (
   `generation` integer NOT NULL,
   `text` text NOT NULL,
   `sent_at` integer NOT NULL,
+  `reply_to_message_id` blob NULL,
+  `is_bot` bool NOT NULL DEFAULT (false),
   PRIMARY KEY (`id`)
 );
 CREATE INDEX `message_channel_id_sent_at_id` ON `messages` (`channel_id`, `sent_at`, `id`);

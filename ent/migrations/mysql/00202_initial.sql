@@ -348,6 +348,8 @@ CREATE TABLE IF NOT EXISTS `messages` (
   `generation` bigint NOT NULL,
   `text` varchar(500) NOT NULL,
   `sent_at` bigint NOT NULL,
+  `reply_to_message_id` binary(16) NULL,
+  `is_bot` bool NOT NULL DEFAULT false,
   PRIMARY KEY (`id`),
   INDEX `message_channel_id_sent_at_id` (`channel_id`, `sent_at`, `id`),
   INDEX `message_user_id_channel_id_generation_sent_at_id` (`user_id`, `channel_id`, `generation`, `sent_at`, `id`)
