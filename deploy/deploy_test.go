@@ -188,7 +188,7 @@ func TestEveryAlertHasItsParagraph(t *testing.T) {
 // fit to each other.
 func TestSettingsExist(t *testing.T) {
 	t.Parallel()
-	documented := doctest.Read(t, "docs/operations.md")
+	documented := doctest.Read(t, "docs/flags.md")
 	variables := 0
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".go") {
@@ -196,7 +196,8 @@ func TestSettingsExist(t *testing.T) {
 		}
 		text := read(t, path)
 		for _, name := range regexp.MustCompile(`\bMODERATO_[A-Z_]+`).FindAllString(string(text), -1) {
-			if variables++; !strings.Contains(documented, "` | `"+name+"` | ") {
+			flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "MODERATO_"), "_", "-"))
+			if variables++; !strings.Contains(documented, "| `--"+flag+"` | ") {
 				t.Errorf("%s: there is no variable %s", path, name)
 			}
 		}

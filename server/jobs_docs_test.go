@@ -17,9 +17,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestOperationsListEveryJob compares the jobs in the metrics with those in the documentation.
-func TestOperationsListEveryJob(t *testing.T) {
-	_, section, _ := strings.Cut(doctest.Read(t, "docs/operations.md"), "| job | interval |")
+// TestDocumentationListsEveryJob compares the jobs in the metrics with those in the documentation.
+func TestDocumentationListsEveryJob(t *testing.T) {
+	_, section, _ := strings.Cut(doctest.Read(t, "docs/metrics.md"), "| job | interval |")
 	section, _, _ = strings.Cut(section, "\n\n")
 	want := names(regexp.MustCompile("(?m)^\\| `([^`]+)` \\|"), section)
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
@@ -33,7 +33,7 @@ func TestOperationsListEveryJob(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("jobs (-docs/operations.md +metrics):\n%s", diff)
+		t.Errorf("jobs (-docs/metrics.md +metrics):\n%s", diff)
 	}
 }
 

@@ -90,7 +90,12 @@ var sections = []section{
 		{Name: "decisions", Label: "Behaviour", About: "The order of checks, rights, requests, values, channels and the feed."},
 	}},
 	{Label: "Operate", Pages: []page{
-		{Name: "operations", Label: "Operations", About: "Run, upgrade, configure, monitor and stop the servers."},
+		{Name: "operations", Label: "Operations", About: "Install, upgrade, back up, monitor and repair, and what to do at each alert."},
+		{Name: "flags", Label: "Flags", About: "Every flag and variable of the server."},
+		{Name: "replication", Label: "Database clusters", About: "Set up and run MySQL group replication, replicas or Galera."},
+		{Name: "metrics", Label: "Metrics and jobs", About: "Every metric and every background job."},
+		{Name: "tracing", Label: "Tracing", About: "Send OpenTelemetry traces to a collector."},
+		{Name: "command-line", Label: "Command line", About: "Call the API and test receivers from a shell."},
 		{Name: "reliability", Label: "Reliability", About: "What is guaranteed when something fails, and the experiments that test it."},
 		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
 		{Name: "alternatives", Label: "Alternatives", About: "Other services of the kind, and when to choose them."},

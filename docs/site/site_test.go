@@ -80,6 +80,21 @@ func wantPage(t *testing.T, files fs.FS, file, name string) {
 	}
 }
 
+// TestPagesAreShort keeps the pages of operators and developers at a length that is read to
+// the end.
+func TestPagesAreShort(t *testing.T) {
+	t.Parallel()
+	for page, limit := range map[string]int{
+		"operations":   6000,
+		"command-line": 2500, "flags": 2500, "metrics": 2500, "replication": 2500, "tracing": 2500,
+	} {
+		text, err := docs.Files.ReadFile(page + ".md")
+		if n := len(strings.Fields(string(text))); err != nil || n > limit {
+			t.Errorf("docs/%s.md has %d words, more than %d (%v): move a subject to a page of its own", page, n, limit, err)
+		}
+	}
+}
+
 func TestListForPrograms(t *testing.T) {
 	t.Parallel()
 	list := get(t, "/llms.txt", nil).body

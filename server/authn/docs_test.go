@@ -8,6 +8,6 @@ import (
 )
 
 func TestDocumentationStatesTokenRemoval(t *testing.T) {
-	doctest.Want(t, "docs/operations.md",
+	doctest.Want(t, "docs/metrics.md",
 		fmt.Sprintf("expired more than %d hours ago are removed", int(keptAfterExpiry.Hours())))
 }

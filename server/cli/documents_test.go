@@ -65,26 +65,27 @@ func documented() map[string]func(*testing.T) {
 		"docs/oauth.md: Sign in on a command line/1":             TestSignInCommands,
 		"docs/oauth.md: Sign in on a command line/2":             TestSignInCommands,
 		"docs/oauth.md: Refresh tokens/1":                        TestSignInCommands,
-		"docs/operations.md: The database/1":                     TestDatabaseCommands,
-		"docs/operations.md: The database/2":                     TestDatabaseCommands,
-		"docs/operations.md: MySQL group replication/1":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/2":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/3":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/4":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/5":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/6":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/7":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: MySQL group replication/8":          TestFailoverKeepsAcknowledgedChanges,
-		"docs/operations.md: Clients, tokens, import/1":          TestOperatorCommands,
-		"docs/operations.md: TLS/1":                              TestDocumentedTLSSettings,
-		"docs/operations.md: TLS/2":                              TestDocumentedTLSSettings,
-		"docs/operations.md: Tracing/1":                          TestDocumentedTracingSettings,
-		"docs/operations.md: Backup/1":                           TestOperatorCommands,
-		"docs/operations.md: Backup/2":                           TestDumpUnderLoad,
-		"docs/operations.md: Backup/3":                           TestDumpUnderLoad,
-		"docs/operations.md: Health/1":                           TestOperatorCommands,
-		"docs/operations.md: Command line/1":                     TestAPICommands,
-		"docs/operations.md: Events/1":                           TestEventCommands,
+		"docs/operations.md: Create the database/1":              TestDatabaseCommands,
+		"docs/operations.md: Create the database/2":              TestDatabaseCommands,
+		"docs/replication.md: MySQL group replication/1":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: MySQL group replication/2":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: MySQL group replication/3":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: MySQL group replication/4":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: MySQL group replication/5":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: MySQL group replication/6":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: MySQL group replication/7":         TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: Rejoin a member/1":                 TestFailoverKeepsAcknowledgedChanges,
+		"docs/operations.md: Create clients and tokens/1":        TestOperatorCommands,
+		"docs/operations.md: Serve TLS/1":                        TestDocumentedTLSSettings,
+		"docs/operations.md: Serve TLS/2":                        TestDocumentedTLSSettings,
+		"docs/tracing.md: Turn tracing on/1":                     TestDocumentedTracingSettings,
+		"docs/operations.md: Back up SQLite/1":                   TestOperatorCommands,
+		"docs/operations.md: Back up MySQL and MariaDB/1":        TestDumpUnderLoad,
+		"docs/operations.md: Restore/1":                          TestDumpUnderLoad,
+		"docs/operations.md: Check and repair the data/1":        TestOperatorCommands,
+		"docs/operations.md: Check the health/1":                 TestOperatorCommands,
+		"docs/command-line.md: Call the API/1":                   TestAPICommands,
+		"docs/command-line.md: Watch events/1":                   TestEventCommands,
 		"docs/conformance.md: Conformance/1":                     TestConformanceOfDemo,
 		"docs/reliability.md: Failover/1":                        TestDocumentedTargetsExist,
 		"docs/reliability.md: Requests/1":                        TestDocumentedTargetsExist,
@@ -240,14 +241,15 @@ func TestOperatorCommands(t *testing.T) {
 	}
 	w.run(t, "moderato import records.jsonl") // has the user of the commands
 	token := strings.TrimSpace(w.run(t, "moderato token issue --client demo-chat --service"))
-	commands := strings.ReplaceAll(block(t, "docs/operations.md: Clients, tokens, import/1"), "mdu_…", token)
+	commands := strings.ReplaceAll(block(t, "docs/operations.md: Create clients and tokens/1"), "mdu_…", token)
 	out := w.run(t, commands)
 	if n := len(regexp.MustCompile(`(?m)^md[uas]_`).FindAllString(out, -1)); n < 3 {
 		t.Errorf("the commands print %d tokens, want 3:\n%s", n, out)
 	}
 	w.run(t, block(t, "docs/oauth.md: Clients/1"))
-	w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Backup/1"), "/var/backups", w.directory))
-	if out := w.run(t, block(t, "docs/operations.md: Health/1")); !strings.Contains(out, "moderato.v1.ModerationService") || !strings.Contains(out, `"SERVING"`) {
+	w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Back up SQLite/1"), "/var/backups", w.directory))
+	w.run(t, block(t, "docs/operations.md: Check and repair the data/1"))
+	if out := w.run(t, block(t, "docs/operations.md: Check the health/1")); !strings.Contains(out, "moderato.v1.ModerationService") || !strings.Contains(out, `"SERVING"`) {
 		t.Errorf("the health check prints %s", out)
 	}
 }
@@ -285,13 +287,10 @@ func TestEventCommands(t *testing.T) {
 	values := strings.NewReplacer("UUID", demoOwner, " --cursor CURSOR", "", "events tail", "events tail --cursor "+cursor,
 		"trigger --client ID", "trigger --client demo-chat --token "+service+" --grpc-server "+w.GRPC,
 		"--client ID", "--client demo-dashboard --token "+w.owner(t))
-	for line := range strings.Lines(block(t, "docs/operations.md: Events/1")) {
+	for line := range strings.Lines(block(t, "docs/command-line.md: Watch events/1")) {
 		line = values.Replace(line)
 		want := "channel.ban"
 		switch {
-		case strings.HasPrefix(line, "moderato fsck"):
-			w.run(t, line)
-			continue
 		case strings.HasPrefix(line, "moderato events trigger"):
 			if out := w.run(t, line); strings.Count(out, want) != 5 {
 				t.Errorf("%s prints %s, want five bans", line, out)
@@ -317,7 +316,7 @@ func (w *workplace) owner(t *testing.T) string {
 func TestAPICommands(t *testing.T) {
 	w := newWorkplace(t)
 	w.environ = append(w.environ, "MODERATO_CLIENT=demo-dashboard", "MODERATO_TOKEN="+w.owner(t))
-	out := w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Command line/1"), "UUID", demoOwner))
+	out := w.run(t, strings.ReplaceAll(block(t, "docs/command-line.md: Call the API/1"), "UUID", demoOwner))
 	if !strings.Contains(out, `"isFollower":true`) || !strings.Contains(out, `"bannedUserDisplayName":"LootGoblin77"`) {
 		t.Errorf("the commands print %s", out)
 	}
@@ -335,7 +334,7 @@ func TestDatabaseCommands(t *testing.T) {
 			"db.internal:3306/moderato?tls=true", url.Host+"/"+url.Name,
 			":8080", "127.0.0.1:0", "10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json")
 		admin := openDatabase(t, url)
-		for statement := range strings.SplitSeq(values.Replace(block(t, "docs/operations.md: The database/1")), ";") {
+		for statement := range strings.SplitSeq(values.Replace(block(t, "docs/operations.md: Create the database/1")), ";") {
 			statement = strings.TrimSpace(regexp.MustCompile(`(?m)^\s*--.*$`).ReplaceAllString(statement, ""))
 			if statement == "" {
 				continue
@@ -348,7 +347,7 @@ func TestDatabaseCommands(t *testing.T) {
 			_, _ = admin.ExecContext(context.Background(), "DROP USER 'm"+suffix+"'@'%', 'd"+suffix+"'@'%'")
 		})
 		directory := demoDirectory(t)
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", values.Replace(block(t, "docs/operations.md: The database/2")))
+		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", values.Replace(block(t, "docs/operations.md: Create the database/2")))
 		cmd.Dir, cmd.Env = directory, append(os.Environ(), "PATH="+filepath.Join(directory, "bin")+":"+os.Getenv("PATH"))
 		l := listen(t, cmd)
 		l.until(t, `"msg":"listening"`)

@@ -126,7 +126,7 @@ func (f *groupFailover) serveAsDocumented(t *testing.T) {
 	t.Helper()
 	directory := demoDirectory(t)
 	commands := strings.NewReplacer("?tls=true", "", ":8080", "127.0.0.1:0",
-		"10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json").Replace(f.group.documented(t, "7"))
+		"10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json").Replace(f.group.documented(t, "MySQL group replication/7"))
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir, cmd.Env = directory, append(os.Environ(), "PATH="+filepath.Join(directory, "bin")+":"+os.Getenv("PATH"))
 	l := listen(t, cmd)
@@ -192,7 +192,7 @@ func (f *groupFailover) pause(t *testing.T) {
 // rejoin has a member that left the group join again, as documented.
 func (f *groupFailover) rejoin(t *testing.T, m *groupMember) {
 	t.Helper()
-	m.run(t, f.group.documented(t, "8"))
+	m.run(t, f.group.documented(t, "Rejoin a member/1"))
 	f.group.awaitOnline(t)
 }
 

@@ -19,12 +19,11 @@ import (
 )
 
 const (
-	groupSize    = 3
-	groupSection = "docs/operations.md: MySQL group replication/"
-	rejoinTime   = 2 * time.Minute
+	groupSize  = 3
+	rejoinTime = 2 * time.Minute
 )
 
-// group is a MySQL replication group, as docs/operations.md sets it up.
+// group is a MySQL replication group, as docs/replication.md sets it up.
 type group struct {
 	members []*groupMember
 	url     store.URL
@@ -45,19 +44,19 @@ func newGroup(t *testing.T, members []*groupMember) *group {
 	g := &group{members: members}
 	g.startServers(t)
 	for _, m := range members {
-		m.run(t, g.documented(t, "2"))
+		m.run(t, g.documented(t, "MySQL group replication/2"))
 	}
-	members[0].run(t, g.documented(t, "3"))
+	members[0].run(t, g.documented(t, "MySQL group replication/3"))
 	for _, m := range members[1:] {
-		m.run(t, g.documented(t, "4"))
+		m.run(t, g.documented(t, "MySQL group replication/4"))
 	}
 	g.awaitOnline(t)
 	for _, m := range members {
-		m.run(t, g.documented(t, "5"))
+		m.run(t, g.documented(t, "MySQL group replication/5"))
 	}
-	accounts := strings.NewReplacer("…", "secret").Replace(block(t, "docs/operations.md: The database/1"))
+	accounts := strings.NewReplacer("…", "secret").Replace(block(t, "docs/operations.md: Create the database/1"))
 	members[0].run(t, accounts)
-	members[0].run(t, g.documented(t, "6"))
+	members[0].run(t, g.documented(t, "MySQL group replication/6"))
 	g.url = g.urlOf(t, "moderato")
 	return g
 }
@@ -77,14 +76,14 @@ func (g *group) urlOf(t *testing.T, user string) store.URL {
 }
 
 // documented returns a documented block with the addresses and passwords of the group.
-func (g *group) documented(t *testing.T, number string) string {
+func (g *group) documented(t *testing.T, name string) string {
 	t.Helper()
 	values := []string{"…", "secret", "10.0.0.0/8", "127.0.0.1/8,10.0.0.0/8"}
 	for i, m := range g.members {
-		name := fmt.Sprintf("db%d.internal", i+1)
-		values = append(values, name+":33061", m.communication, name+":3306", m.Addr)
+		host := fmt.Sprintf("db%d.internal", i+1)
+		values = append(values, host+":33061", m.communication, host+":3306", m.Addr)
 	}
-	return strings.NewReplacer(values...).Replace(block(t, groupSection+number))
+	return strings.NewReplacer(values...).Replace(block(t, "docs/replication.md: "+name))
 }
 
 func (g *group) startServers(t *testing.T) {
@@ -96,7 +95,7 @@ func (g *group) startServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		settings := regexp.MustCompile(`(?m)^group_replication_local_address = .*$`).
-			ReplaceAllString(g.documented(t, "1"), "group_replication_local_address = "+m.communication)
+			ReplaceAllString(g.documented(t, "MySQL group replication/1"), "group_replication_local_address = "+m.communication)
 		m.Settings = strings.NewReplacer("server_id = 1", fmt.Sprint("server_id = ", i+1), "db1.internal", host).Replace(settings)
 		nodes = append(nodes, m.Node)
 	}

@@ -59,7 +59,7 @@ func TestCommandsConnectOverTLS(t *testing.T) {
 // URL of a database.
 func TestDocumentedTLSSettings(t *testing.T) {
 	t.Parallel()
-	_, flags, found := strings.Cut(strings.ReplaceAll(block(t, "docs/operations.md: TLS/1"), "\\\n", ""), "moderato serve ")
+	_, flags, found := strings.Cut(strings.ReplaceAll(block(t, "docs/operations.md: Serve TLS/1"), "\\\n", ""), "moderato serve ")
 	if !found {
 		t.Fatal("the block does not serve")
 	}
@@ -82,7 +82,7 @@ func TestDocumentedTLSSettings(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 
-	_, text, _ := strings.Cut(strings.TrimSpace(block(t, "docs/operations.md: TLS/2")), "MODERATO_DB='")
+	_, text, _ := strings.Cut(strings.TrimSpace(block(t, "docs/operations.md: Serve TLS/2")), "MODERATO_DB='")
 	url, err := store.ParseURL(strings.ReplaceAll(strings.TrimSuffix(text, "'"), "…", "secret"))
 	if err != nil || url.TLSCA == "" || url.TLSCert == "" || url.TLSKey == "" {
 		t.Errorf("the URL is %+v (%v)", url, err)

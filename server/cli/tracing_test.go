@@ -17,7 +17,7 @@ func TestDocumentedTracingSettings(t *testing.T) {
 	t.Parallel()
 	collector := tracingtest.Start(t)
 	const documented = "http://127.0.0.1:4318"
-	commands := block(t, "docs/operations.md: Tracing/1")
+	commands := block(t, "docs/tracing.md: Turn tracing on/1")
 	if !strings.Contains(commands, documented) || !strings.HasSuffix(commands, "\nmoderato serve\n") {
 		t.Fatalf("the commands are %s", commands)
 	}

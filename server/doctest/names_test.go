@@ -43,7 +43,7 @@ func TestDocumentedTestsExist(t *testing.T) {
 }
 
 func TestMetricsAreDocumented(t *testing.T) {
-	const path = "docs/operations.md"
+	const path = "docs/metrics.md"
 	inCode, documented := map[string]bool{}, map[string]bool{}
 	for _, name := range regexp.MustCompile(`"(moderato_[a-z_]*[a-z])"`).FindAllStringSubmatch(source(t, false), -1) {
 		inCode[name[1]] = true

@@ -9,5 +9,5 @@ import (
 )
 
 func TestDocumentationStatesEraserBatch(t *testing.T) {
-	doctest.Want(t, "docs/operations.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", domain.EraseBatch))
+	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", domain.EraseBatch))
 }

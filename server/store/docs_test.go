@@ -12,8 +12,8 @@ func TestDocumentationStatesStoreLimits(t *testing.T) {
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("opens up to %d connections", maxConnections),
 		fmt.Sprintf("up to %d statements prepared", prepared.StatementsKept),
-		fmt.Sprintf("a lock wait of %s", doctest.Duration(lockWaitTimeout)),
-		fmt.Sprintf("a statement bound of %s", doctest.Duration(statementTimeout)))
+		fmt.Sprintf("a lock timeout of %s", doctest.Duration(lockWaitTimeout)),
+		fmt.Sprintf("a statement timeout of %s", doctest.Duration(statementTimeout)))
 	if servers := 16_382 / (maxConnections * prepared.StatementsKept); servers != 1 {
 		t.Errorf("%d servers fit into MySQL's prepared statements, and operations.md says that two do not", servers)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // TestStoreFollowsPromotedReplica promotes a replica of MariaDB under load, as
-// docs/operations.md says.
+// docs/replication.md says.
 func TestStoreFollowsPromotedReplica(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testdb.Variable) == testdb.None {

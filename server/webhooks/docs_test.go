@@ -13,7 +13,8 @@ func TestDocumentationStatesWebhookLimits(t *testing.T) {
 		fmt.Sprintf("claimed by one of them for %s at a time", doctest.Duration(claimTime)),
 		fmt.Sprintf("waits up to %s for attempts under way", doctest.Duration(stopTime)),
 		fmt.Sprintf("at most %d attempts under way at once, and at most %d for one webhook", DefaultMaxAttempts, maxInFlight),
-		fmt.Sprintf("receivers that answer within %s", doctest.Duration(slowAfter)),
+		fmt.Sprintf("receivers that answer within %s", doctest.Duration(slowAfter)))
+	doctest.Want(t, "docs/metrics.md",
 		fmt.Sprintf("deliveries that ended more than %s ago", doctest.Duration(keptFor)),
 		fmt.Sprintf("a round that looks at %d a second", idsPerStatement*int(time.Second/sweepInterval)))
 	doctest.Want(t, "docs/webhooks.md",
