@@ -43,7 +43,7 @@ func Inspect(ctx context.Context, s *store.Store, text string) (*Inspection, err
 		}
 	}
 	if err := checkToken(text); err != nil {
-		return nil, errors.New("the token is damaged, or no token: its checksum is wrong")
+		return nil, errors.New("invalid token: wrong checksum")
 	}
 	row, err := s.Read.Token.Get(ctx, digest.Of(text))
 	if ent.IsNotFound(err) {

@@ -44,7 +44,7 @@ func parsePool(text []byte) (*x509.CertPool, error) {
 	pool, n := x509.NewCertPool(), 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != "CERTIFICATE" {
-			return nil, fmt.Errorf("it has a block %q; only certificates may be in it", block.Type)
+			return nil, fmt.Errorf("it has a block %q; only certificates are allowed", block.Type)
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {

@@ -102,7 +102,7 @@ func readAnswer(response *http.Response, answer any) error {
 		Data    json.RawMessage
 	}
 	if json.NewDecoder(response.Body).Decode(&envelope) != nil || envelope.Success == nil {
-		return fmt.Errorf("%s answers %s, but not as Moderato does; --server must name its REST address", response.Request.URL.Host, response.Status)
+		return fmt.Errorf("%s responded with %s, which is not Moderato's REST API; check --server", response.Request.URL.Host, response.Status)
 	}
 	if *envelope.Success {
 		if answer == nil {

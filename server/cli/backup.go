@@ -23,7 +23,7 @@ func (c *backup) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if c.DB.Path == "" {
-		return errors.New("backup copies SQLite databases only; for MySQL and MariaDB use their own tools, as docs/operations.md describes under Backup")
+		return errors.New("backup supports SQLite only; for MySQL and MariaDB see docs/operations.md#back-up-mysql-and-mariadb")
 	}
 	if err := c.checkExists(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (c *backup) Run(ctx context.Context, s *streams) error {
 		return errors.New("backup: interrupted; nothing was kept")
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("backup: %s exists already, and a backup replaces no file; name another", c.File)
+		return fmt.Errorf("backup: %s already exists; choose another file", c.File)
 	}
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)

@@ -99,7 +99,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 	cancel()
 	wait()
-	if got := process.Run(t, nil, "", "backup", process.DBFlag(url), file); got.Code != 1 || !strings.Contains(got.Err, file+" exists already") {
+	if got := process.Run(t, nil, "", "backup", process.DBFlag(url), file); got.Code != 1 || !strings.Contains(got.Err, file+" already exists") {
 		t.Errorf("backup to an existing file: %+v", got)
 	}
 
@@ -137,7 +137,7 @@ func TestBackupRefusesWhatItCannotCopy(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "copy.db")
 	for db, want := range map[string]string{
-		"mysql://u:secret@127.0.0.1:1/n": "SQLite databases only",
+		"mysql://u:secret@127.0.0.1:1/n": "SQLite only",
 		"sqlite:" + file + ".none":       "there is no database",
 	} {
 		if got := process.Run(t, nil, "", "backup", "--db="+db, file); got.Code != 1 || !strings.Contains(got.Err, want) || strings.Contains(got.Err, "secret") {

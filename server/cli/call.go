@@ -135,7 +135,7 @@ func addField(fields map[string]any, key string, value any) {
 func (c *apiCall) request(ctx context.Context, timeout time.Duration, out io.Writer, address *url.URL, body []byte) (cursor string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := fmt.Errorf("the server has not answered in %s; whether it carried the call out is unknown", timeout)
+	late := fmt.Errorf("no response within %s; the call may or may not have taken effect", timeout)
 	patience := time.AfterFunc(timeout, func() { cancel(late) })
 	defer patience.Stop()
 	defer func() {

@@ -49,7 +49,7 @@ type commands struct {
 	Conformance conformanceCheck `cmd:"" help:"Check a server against the interface document, as a client sees it."`
 	Keys        struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
-	} `cmd:"" help:"Keys that seal cursors."`
+	} `cmd:"" help:"Keys that encrypt cursors."`
 	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`
 	Backup     backup     `cmd:"" help:"Copy an SQLite database to a new file. Safe while servers run."`
 	Help       help       `cmd:"" help:"Print the help of a command, such as moderato help token issue."`
@@ -114,13 +114,13 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 		}
 	}()
 	if unknown := unknownVariables(parser.Model); len(unknown) > 0 {
-		fmt.Fprintf(errs, "moderato: unknown environment variable %s; moderato serve --help lists those there are\n", unknown[0])
+		fmt.Fprintf(errs, "moderato: unknown environment variable %s; 'moderato serve --help' lists the valid ones\n", unknown[0])
 		return 2
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintln(errs, "moderato:", withoutSecret(err.Error()))
-		fmt.Fprintln(errs, "Run moderato --help for what there is.")
+		fmt.Fprintln(errs, "Run 'moderato --help' for usage.")
 		return 2
 	}
 	if err := ctx.Run(parser); err != nil && !errors.Is(err, context.Canceled) {

@@ -106,7 +106,7 @@ func TestHelpOfCommand(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"help ban", "help token ban", "help version x"} {
-		if got := process.Run(t, nil, "", strings.Fields(command)...); got.Code != 1 || got.Out != "" || !strings.Contains(got.Err, "moderato help lists the commands") {
+		if got := process.Run(t, nil, "", strings.Fields(command)...); got.Code != 1 || got.Out != "" || !strings.Contains(got.Err, "'moderato help' lists the commands") {
 			t.Errorf("%s: got %+v", command, got)
 		}
 	}

@@ -96,7 +96,7 @@ type clientCreate struct {
 	RedirectURI []string `name:"redirect-uri" help:"Where a sign-in may send browsers back. Compared exactly; a loopback address matches with any port. Can be repeated." sep:"none" placeholder:"URI"`
 	Scope       []string `help:"A scope that the client may ask for: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" complete:"scopes" placeholder:"S"`
 	Public      bool     `help:"The client cannot keep a secret: it runs in browsers or on its users' devices." xor:"kind"`
-	Secret      bool     `help:"Make a new secret for the client and print it, once. An earlier one ends." xor:"kind"`
+	Secret      bool     `help:"Make a new secret for the client and print it, once. The earlier one becomes invalid." xor:"kind"`
 }
 
 // Run creates the client. It writes only a new secret to standard output.
@@ -147,7 +147,7 @@ type tokenIssue struct {
 	App     bool          `help:"An app token." xor:"kind"`
 	Service bool          `help:"A service token, for a service client; it has every scope." xor:"kind"`
 	Scope   []string      `help:"A scope of the token: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" complete:"scopes" placeholder:"S"`
-	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given, that of its kind." placeholder:"DURATION"`
+	TTL     time.Duration `name:"ttl" help:"Lifetime of the token. Default: that of its kind." placeholder:"DURATION"`
 }
 
 // Run issues the token. It writes only the text of the token to standard output.
@@ -166,7 +166,7 @@ func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
 		}
 		token.UserID = id
 	default:
-		return errors.New("say for whom the token is: --user UUID, --app or --service")
+		return errors.New("one of --user UUID, --app and --service is required")
 	}
 	if c.TTL < 0 {
 		return fmt.Errorf("--ttl %s: must be more than 0", c.TTL)
@@ -218,7 +218,7 @@ func (c *tokenRevoke) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	if !found {
-		return errors.New("revoke token: this token is damaged, or was never issued here")
+		return errors.New("revoke token: invalid token, or not issued by this database")
 	}
 	fmt.Fprintln(s.err, "revoked; servers that read it lately notice within 2 s")
 	return nil

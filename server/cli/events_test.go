@@ -107,7 +107,7 @@ func TestFsckExitCode(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		if got := process.Run(t, nil, "", "fsck", process.DBFlag(url)); got.Code != 0 || got.Out != "" {
-			t.Errorf("a database as it must be: got %+v", got)
+			t.Errorf("a consistent database: got %+v", got)
 		}
 		if _, err := db.DB().Exec("UPDATE channels SET follower_count = 99"); err != nil {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func (c *check) Run(ctx context.Context, s *streams) error {
 	if remaining > 0 {
 		return fmt.Errorf("fsck: %d findings", remaining)
 	}
-	fmt.Fprintf(s.err, "everything is as it must be (%s)\n", time.Since(start).Round(time.Millisecond))
+	fmt.Fprintf(s.err, "no findings (%s)\n", time.Since(start).Round(time.Millisecond))
 	return nil
 }
 

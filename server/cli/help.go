@@ -18,7 +18,7 @@ func (h *help) Run(parser *kong.Kong) error {
 		line.read(word)
 	}
 	if line.positional > 0 || line.awaits != nil {
-		return fmt.Errorf("there is no command %s; moderato help lists the commands", strings.Join(h.Command, " "))
+		return fmt.Errorf("unknown command %s; 'moderato help' lists the commands", strings.Join(h.Command, " "))
 	}
 	_, err := parser.Parse(append(h.Command, "--help")) // ends in kong's exit
 	return err

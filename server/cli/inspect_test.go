@@ -50,7 +50,7 @@ func TestTokenInspect(t *testing.T) {
 		"revoked": {revoked, nil, 1, []string{"revoked  2"}, "the token was revoked at 2"},
 		"expired": {expired, nil, 1, []string{"expires  2"}, "the token expired at 2"},
 		"unknown": {unknown, nil, 1, nil, "never issued here"},
-		"damaged": {valid[:len(valid)-1], nil, 1, nil, "checksum is wrong"},
+		"damaged": {valid[:len(valid)-1], nil, 1, nil, "wrong checksum"},
 		"refresh": {"mdr_" + valid[4:], nil, 1, nil, "this is a refresh token"},
 	} {
 		// The token as an argument, and on standard input.

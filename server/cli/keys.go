@@ -7,7 +7,7 @@ import (
 
 type keysRotate struct {
 	database
-	Revoke bool `help:"Delete the earlier keys: their cursors become invalid. For when a key became known."`
+	Revoke bool `help:"Delete the earlier keys: their cursors become invalid. Use it if a key was disclosed."`
 }
 
 // Run creates a new key for cursors.

@@ -42,7 +42,7 @@ type demoRaid struct {
 	grpcAPI
 
 	Server   string `help:"The server's REST address, for the command that is printed." default:"http://${http_addr}" env:"MODERATO_SERVER"`
-	Channel  string `help:"The channel that is raided; the demo's first channel when not given." placeholder:"UUID"`
+	Channel  string `help:"The channel to raid. Default: the demo's first channel." placeholder:"UUID"`
 	Raiders  int    `help:"How many new accounts raid, 1 to 20000." default:"2000"`
 	Messages int    `help:"How many messages each of them posts, 1 to 10." default:"2"`
 }

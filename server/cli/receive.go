@@ -34,14 +34,14 @@ const (
 // events that are delivered, and deletes the webhook when it is stopped.
 type eventsReceive struct {
 	api
-	Channel string   `help:"Only events of this channel. When not given, a user token's own channel, and every channel for a service token." placeholder:"UUID"`
+	Channel string   `help:"Only events of this channel. Default: a user token's own channel, or every channel for a service token." placeholder:"UUID"`
 	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" complete:"events" placeholder:"TYPE"`
-	Port    uint16   `help:"The port of 127.0.0.1 to receive at; a free one when not given." placeholder:"PORT"`
-	URL     string   `name:"url" help:"The https address that leads to the port, such as a tunnel's. When not given, the server calls the port itself." placeholder:"URL"`
+	Port    uint16   `help:"The port of 127.0.0.1 to listen on. Default: a free one." placeholder:"PORT"`
+	URL     string   `name:"url" help:"The https address that leads to the port, such as a tunnel's. If unset, the server calls the port itself." placeholder:"URL"`
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 
-	ForwardTo forwardURL `help:"Send each delivery on to this URL, and answer as it does." placeholder:"URL"`
-	Secret    secret     `help:"Sign what is sent on with this secret, whsec_ and base64, so that the receiver keeps it; with the webhook's new secret when not given. Prefer the variable, or - to read it from standard input: arguments are visible in the process list." env:"MODERATO_WEBHOOK_SECRET" placeholder:"SECRET"`
+	ForwardTo forwardURL `help:"Forward each delivery to this URL, and return its response." placeholder:"URL"`
+	Secret    secret     `help:"Sign forwarded deliveries with this secret, whsec_ and base64, so that the receiver can keep it. Default: the new webhook's secret. Prefer the variable, or - to read it from standard input: arguments are visible in the process list." env:"MODERATO_WEBHOOK_SECRET" placeholder:"SECRET"`
 }
 
 // Run receives events until the process receives SIGINT, SIGTERM, or SIGHUP, which is
@@ -114,7 +114,7 @@ func (c *eventsReceive) create(ctx context.Context) (*receivedHook, error) {
 	err := c.call(context.WithoutCancel(ctx), http.MethodPost, webhooksPath, arguments, &made)
 	var refusal *apiError
 	if errors.As(err, &refusal) && slices.Contains(refusal.fields, "url") {
-		return nil, fmt.Errorf("the server does not take %s: %w; run it with --webhook-allow-private if it is for development, or give --url an https address that leads to the port", c.URL, err)
+		return nil, fmt.Errorf("the server rejected %s: %w; for development, run it with --webhook-allow-private, or set --url to an https address that leads to the port", c.URL, err)
 	}
 	if refusal != nil && refusal.code == "CHANNEL_NOT_FOUND" && c.Channel != "" {
 		return nil, fmt.Errorf("--channel %s: %w", c.Channel, err)

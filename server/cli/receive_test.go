@@ -169,7 +169,7 @@ func TestServersThatCallLocalReceivers(t *testing.T) {
 				return
 			}
 			got := refused(t, "events", "receive", "--server=http://"+p.REST, "--client="+servertest.Dashboard, "--token="+token)
-			for _, want := range []string{"the server does not take http://127.0.0.1:", "url must begin with https://", "--webhook-allow-private", "--url"} {
+			for _, want := range []string{"the server rejected http://127.0.0.1:", "url must begin with https://", "--webhook-allow-private", "--url"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("got the output %s, want %s", got, want)
 				}
@@ -217,7 +217,7 @@ func TestReceiverReportsMissingSettings(t *testing.T) {
 		"token":        {[]string{"events", "receive", "--client=x"}, "--token=TOKEN"},
 		"server":       {receive("--server=127.0.0.1:8080"), `--server "127.0.0.1:8080": must be an address such as http://127.0.0.1:8080`},
 		"no server":    {receive("--server=http://127.0.0.1:1"), "the server does not answer"},
-		"other server": {receive("--server=http://" + p.Admin), "not as Moderato does; --server must name its REST address"},
+		"other server": {receive("--server=http://" + p.Admin), "which is not Moderato's REST API; check --server"},
 		"port":         {receive("--server=http://"+p.REST, "--port="+portOf(p.Admin)), "choose another port with --port"},
 		"type":         {receive("--server=http://"+p.REST, "--url=https://hooks.example.com", "--type=channel.bun"), "type[0] must be an event type"},
 		"client":       {receive("--server=http://"+p.REST, "--client=other"), "CLIENT_ID_MISMATCH"},

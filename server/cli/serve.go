@@ -41,15 +41,15 @@ type serve struct {
 	StreamsPerToken     positive       `name:"max-streams-per-token" help:"Maximum number of open event streams per app, for all of its tokens, or per service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
 	MaxListenerChannels positive       `help:"Maximum number of channels that a listener receives without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
 	MaxResults          positive       `help:"Maximum number of items in an unpaginated response." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
-	CORSOrigins         []origin       `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
-	NATSURL             string         `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
+	CORSOrigins         []origin       `name:"cors-origins" help:"Origins of web pages that may call /v1. Default: any." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	NATSURL             string         `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. If unset, events are not published." env:"MODERATO_NATS_URL" placeholder:"URL"`
 	NATSCreds           string         `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
 	NATSStream          string         `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
 	NATSSubject         string         `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
 	DrainDelay          time.Duration  `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	TrustedProxies      []netip.Prefix `help:"Networks of the proxies in front of REST, as CIDRs, whose X-Forwarded-For and X-Forwarded-Proto are believed." env:"MODERATO_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	WebhookAllowPrivate bool           `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
-	LoginURL            loginURL       `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. Nobody can sign in when not given." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
+	LoginURL            loginURL       `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. If unset, sign-in is disabled." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
 	LogLevel            string         `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string         `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo                bool           `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
@@ -81,7 +81,7 @@ func (c *serve) Validate() error {
 		return err
 	}
 	if c.Demo && (c.HTTPTLSCert != "" || c.GRPCTLSCert != "") {
-		return errors.New("--demo serves without TLS, as the commands that it prints do; leave out --http-tls-cert and --grpc-tls-cert")
+		return errors.New("--demo does not support TLS; omit --http-tls-cert and --grpc-tls-cert")
 	}
 	var err error
 	if c.tracing, err = tracing.FromEnv(os.Getenv, buildVersion()); err != nil {

@@ -50,9 +50,9 @@ func (a *grpcAPI) connect() (*moderato.Client, error) {
 // eventsTrigger causes events, for those who develop a program that receives them.
 type eventsTrigger struct {
 	grpcAPI
-	Type    string `arg:"" optional:"" complete:"trigger" help:"The type of the events, such as channel.ban. When not given, list the types." placeholder:"TYPE"`
-	Channel string `help:"The channel of the events; the server's first channel when not given." placeholder:"UUID"`
-	User    string `help:"The user whom the events are about; test users, who are created, when not given." placeholder:"UUID"`
+	Type    string `arg:"" optional:"" complete:"trigger" help:"The type of the events, such as channel.ban. If omitted, list the types." placeholder:"TYPE"`
+	Channel string `help:"The channel of the events. Default: the server's first channel." placeholder:"UUID"`
+	User    string `help:"The user that the events are about. Default: new test users." placeholder:"UUID"`
 	Times   int    `help:"How many events to cause." default:"1"`
 	JSON    bool   `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }

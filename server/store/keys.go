@@ -46,7 +46,7 @@ func (s *Store) RotateCursorKey(ctx context.Context, revoke bool) error {
 			return fmt.Errorf("find the newest key: %w", err)
 		}
 		if newest.ID == math.MaxUint16 {
-			return fmt.Errorf("there have been %d keys, which is all there can be", newest.ID)
+			return fmt.Errorf("the maximum of %d keys is reached", newest.ID)
 		}
 		if revoke {
 			if _, err := tx.CursorKey.Delete().Exec(ctx); err != nil {
