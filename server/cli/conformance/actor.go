@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -120,12 +121,10 @@ func (r *run) read(ctx context.Context, a *actor, path, query string) (status in
 
 // channelOf returns the channel that an actor names: the own one or, of an app, any.
 func (r *run) channelOf(a *actor) string {
-	if owner := r.actor(isOwner); a.channelID == "" && owner != nil {
-		return owner.channelID
-	} else if a.channelID == "" {
-		return r.other
+	if owner := r.actor(isOwner); owner != nil {
+		return cmp.Or(a.channelID, a.moderates, owner.channelID)
 	}
-	return a.channelID
+	return cmp.Or(a.channelID, a.moderates, r.other)
 }
 
 // fill replaces the placeholders of a query. missing is the first that has no value.

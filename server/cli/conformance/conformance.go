@@ -71,7 +71,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		return nil, err
 	}
 	r.unknownPath(ctx)
-	for _, o := range parseTable(interfaceTable) {
+	for _, o := range parseTable(interfaceTable, additionsTable) {
 		if r.err == nil {
 			r.report.Operations++
 			r.check(ctx, o)

@@ -12,6 +12,9 @@ const maxPages = 12
 
 // pages reads the pages of a list.
 func (r *run) pages(ctx context.Context, o *operation, a *actor, in *inspection) {
+	if _, missing := r.fill(a, o.query(a), nil); missing != "" {
+		return
+	}
 	repeated, problem := r.walk(ctx, o, a, in)
 	if repeated { // a row may have moved meanwhile, but not always
 		_, problem = r.walk(ctx, o, a, in)

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,9 @@ import (
 
 // placeholder returns a value of the tables, with what $ stands for.
 func (r *run) placeholder(a *actor, value string, row any) string {
+	if name, ok := strings.CutPrefix(value, "@$"); ok {
+		return "@" + r.placeholder(a, "$"+name, row)
+	}
 	path, isRow := strings.CutPrefix(value, "$row.")
 	switch {
 	case isRow:
@@ -35,6 +39,8 @@ func (r *run) placeholder(a *actor, value string, row any) string {
 		return r.channelOf(a) // the id of a channel is that of its owner
 	case value == "$user":
 		return a.userID
+	case strings.HasPrefix(value, "$"):
+		return ""
 	}
 	return value
 }
@@ -56,6 +62,10 @@ func (r *run) check(ctx context.Context, o *operation) {
 	in := &inspection{shown: map[string]bool{}, find: func(section, path, text string) { r.find(section, o.String(), path, text) }}
 	var best *actor
 	var rows []any
+	var first any // of the rows, or the data
+	if o.isAddition && !r.isServed(ctx, o) {
+		return
+	}
 	for _, a := range r.actors {
 		if !a.mayCall(o) {
 			r.refuse(ctx, o, a)
@@ -63,7 +73,10 @@ func (r *run) check(ctx context.Context, o *operation) {
 		}
 		got := r.plain(ctx, o, a, in)
 		if best == nil || len(rowsOf(got)) > len(rows) {
-			best, rows = a, rowsOf(got)
+			best, rows, first = a, rowsOf(got), got
+		}
+		if len(rows) > 0 {
+			first = rows[0]
 		}
 	}
 	if best == nil {
@@ -71,7 +84,7 @@ func (r *run) check(ctx context.Context, o *operation) {
 		return
 	}
 	r.credentials(ctx, o, best)
-	r.asks(ctx, o, best, rows)
+	r.asks(ctx, o, best, first)
 	if o.hasCursor {
 		r.pages(ctx, o, best, in)
 	}
@@ -80,9 +93,19 @@ func (r *run) check(ctx context.Context, o *operation) {
 	}
 }
 
+// isServed reports whether a server has an operation that it need not have.
+func (r *run) isServed(ctx context.Context, o *operation) bool {
+	status, data := r.read(ctx, r.actors[0], o.path, "")
+	if code := valueAt(data, "code"); status == http.StatusNotFound && (code == nil || code == "PATH_NOT_FOUND") {
+		r.skip(o.String(), "the server does not have this operation, which is not in the interface document")
+		return false
+	}
+	return true
+}
+
 // mayCall reports whether an actor may call an operation.
 func (a *actor) mayCall(o *operation) bool {
-	return !a.lacksRead && o.accepts(a.kind) && (a.kind == app || isOwner(a) || !strings.HasPrefix(o.channel, "own"))
+	return !a.lacksRead && o.accepts(a.kind) && (a.kind == app || isOwner(a) || o.channel == "" || o.channel == "any" || (o.channel == "moderated" && a.moderates != ""))
 }
 
 // refuse checks that an operation refuses an actor that may not call it.
@@ -94,7 +117,7 @@ func (r *run) refuse(ctx context.Context, o *operation, a *actor) {
 	case a.lacksRead:
 	case !o.accepts(a.kind):
 		e.code = "TOKEN_KIND_NOT_ACCEPTED"
-	case o.channel == "own":
+	case o.channel == "own" || o.channel == "own by default":
 		e = expectation{http.StatusBadRequest, "CHANNEL_NOT_FOUND", "", "decisions.md"}
 	default:
 		return // there is no channel to name
@@ -106,17 +129,26 @@ func (r *run) refuse(ctx context.Context, o *operation, a *actor) {
 // query returns the query of a plain request.
 func (o *operation) query(a *actor) url.Values {
 	query := url.Values{}
-	if o.channel == "any" || o.channel == "own, required" || (o.channel == "own" && a.kind == app) {
+	if o.needsChannel(a.kind) {
 		query.Set("channelId", "$channel")
 	}
-	for name, value := range o.required {
-		query.Set(name, value)
+	for _, p := range o.required {
+		if p.kind == "" || p.kind == a.kind {
+			query.Set(p.name, p.value)
+		}
 	}
 	return query
 }
 
 func (r *run) request(o *operation, a *actor, query url.Values) *request {
-	return &request{method: http.MethodGet, path: o.path, query: query, token: a.token, client: r.clientID, as: a.String()}
+	path, query := o.path, maps.Clone(query)
+	for name, values := range query {
+		if variable := "{" + name + "}"; strings.Contains(path, variable) {
+			path = strings.ReplaceAll(path, variable, url.PathEscape(cmp.Or(values[0], "none")))
+			query.Del(name)
+		}
+	}
+	return &request{method: http.MethodGet, path: path, query: query, token: a.token, client: r.clientID, as: a.String()}
 }
 
 // plain checks the response to a plain request, and returns its data.
@@ -164,7 +196,7 @@ func (r *run) notShown(o *operation, in *inspection) {
 
 // credentials checks that an operation refuses who does not say who calls.
 func (r *run) credentials(ctx context.Context, o *operation, a *actor) {
-	query, _ := r.fill(a, o.query(a), nil)
+	query, missing := r.fill(a, o.query(a), nil)
 	for _, c := range []struct{ as, token, client, code string }{
 		{"nobody, without a token", "", r.clientID, "TOKEN_MISSING"},
 		{"nobody, with an unknown token", "no-such-token", r.clientID, "TOKEN_INVALID"},
@@ -176,6 +208,9 @@ func (r *run) credentials(ctx context.Context, o *operation, a *actor) {
 		r.send(ctx, o, q, expectation{http.StatusUnauthorized, c.code, "", "5"})
 	}
 	q := r.request(o, a, query)
+	if missing != "" {
+		return
+	}
 	q.method, q.as = http.MethodHead, q.as+", with HEAD"
 	r.send(ctx, o, q, expectation{status: http.StatusOK, section: "decisions.md"})
 }
@@ -195,11 +230,7 @@ func with(query url.Values, changes string) url.Values {
 }
 
 // asks sends the requests of the table, and checks what the table says of their rows.
-func (r *run) asks(ctx context.Context, o *operation, best *actor, rows []any) {
-	var first any
-	if len(rows) > 0 {
-		first = rows[0]
-	}
+func (r *run) asks(ctx context.Context, o *operation, best *actor, first any) {
 	for _, k := range o.asks {
 		a := best
 		if k.kind != "" {
@@ -210,7 +241,7 @@ func (r *run) asks(ctx context.Context, o *operation, best *actor, rows []any) {
 		}
 		query, missing := r.fill(a, with(o.query(a), k.query), first)
 		if missing != "" {
-			r.skip(o.String(), fmt.Sprintf("%s: there is no %s", k.query, strings.TrimPrefix(missing, "$")))
+			r.skip(o.String(), "nothing is known that could stand for "+missing)
 			continue
 		}
 		e := expectation{status: http.StatusOK, section: k.section}
@@ -227,8 +258,8 @@ func (r *run) asks(ctx context.Context, o *operation, best *actor, rows []any) {
 	}
 }
 
-// rows checks an expectation of rows: "no rows", "at most N", "every FIELD is VALUE" or "FIELD
-// falls".
+// rows checks an expectation of rows: "no rows", "at most N", "every FIELD is VALUE",
+// "first FIELD is VALUE" or "FIELD falls".
 func (r *run) rows(o *operation, k ask, with string, rows []any, fill func(string) string) {
 	find := func(text string) { r.find(k.section, o.String(), with, text) }
 	words := strings.Fields(k.want)
@@ -240,6 +271,10 @@ func (r *run) rows(o *operation, k ask, with string, rows []any, fill func(strin
 	case "no":
 		if len(rows) > 0 {
 			find(fmt.Sprintf("there are %d rows, want none", len(rows)))
+		}
+	case "first":
+		if len(rows) == 0 || fmt.Sprint(valueAt(rows[0], words[1])) != fill(words[3]) {
+			find(fmt.Sprintf("the first of %d rows has not the %s %s", len(rows), words[1], fill(words[3])))
 		}
 	case "every":
 		if strings.HasPrefix(words[3], "$row") && len(rows) == 0 {

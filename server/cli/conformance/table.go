@@ -8,8 +8,13 @@ import (
 	"strings"
 )
 
-//go:embed interface.txt
-var interfaceTable string
+// The tables of the interface document, and of what else is served.
+var (
+	//go:embed interface.txt
+	interfaceTable string
+	//go:embed additions.txt
+	additionsTable string
+)
 
 // kinds of tokens
 const (
@@ -20,20 +25,29 @@ const (
 // operation is what the document says about an operation.
 type operation struct {
 	path, section string
+	isAddition    bool     // not in the interface document
 	tokens        []string // the kinds that are accepted
 	scope         string
-	channel       string // what channelId may be: own, "own, required", any, or empty
-	hasCursor     bool
-	limit         int // the maximum; 0 if there is no limit
-	headers       []string
-	required      map[string]string // the query of a plain request
-	asks          []ask
-	data          *valueType
+	// channel is what channelId may be: empty or one of own, "own, required", any, moderated,
+	// and "own by default", which may be any.
+	channel     string
+	hasCursor   bool
+	limit, rows int // the maximum and the default of limit; 0 if there is no limit
+	headers     []string
+	required    []requirement
+	asks        []ask
+	data        *valueType
 }
 
 func (o *operation) String() string { return "GET " + o.path }
 
 func (o *operation) accepts(kind string) bool { return slices.Contains(o.tokens, kind) }
+
+// requirement is a parameter of a plain request.
+type requirement struct {
+	kind        string // of the token; any if empty
+	name, value string
+}
 
 // ask is a request that differs from the plain one in its query, where an empty value leaves a
 // parameter out, and what is expected of the response: a status, a code and the field of a
@@ -69,7 +83,7 @@ func parseTable(texts ...string) []*operation {
 			case line[0] != ' ' && key == "section":
 				section = rest
 			case line[0] != ' ' && key == "GET":
-				s, o = nil, &operation{path: rest, section: section, required: map[string]string{}}
+				s, o = nil, &operation{path: rest, section: section, isAddition: strings.HasSuffix(section, ".md")}
 				operations = append(operations, o)
 			case line[0] != ' ':
 				s, o = shapeOf(strings.TrimSpace(line)), nil
@@ -107,14 +121,22 @@ func (o *operation) parse(key, rest string, shapeOf func(string) *shape) {
 	case "cursor":
 		o.hasCursor = true
 	case "limit":
-		o.limit, _ = strconv.Atoi(rest)
+		limit, rows, hasDefault := strings.Cut(rest, ", default ")
+		if !hasDefault {
+			rows = "20"
+		}
+		o.limit, _ = strconv.Atoi(limit)
+		o.rows, _ = strconv.Atoi(rows)
 	case "header":
 		o.headers = append(o.headers, rest)
-	case "query":
-		o.parseParameter(rest)
+	case "path":
+		name, value, _ := strings.Cut(rest, " ")
+		o.required = append(o.required, requirement{"", name, value})
+	case "query", "query.user", "query.app":
+		o.parseParameter(kindOf(key), rest)
 	case "ask", "ask.user", "ask.app":
 		query, want, _ := strings.Cut(rest, " ")
-		o.ask(strings.TrimPrefix(strings.TrimPrefix(key, "ask"), "."), query, strings.TrimSpace(want), o.section)
+		o.ask(kindOf(key), query, strings.TrimSpace(want), o.section)
 	case "data":
 		o.data = parseType(rest, shapeOf)
 	default:
@@ -129,20 +151,26 @@ func (o *operation) parse(key, rest string, shapeOf func(string) *shape) {
 	}
 }
 
+// kindOf returns the kind of token in a key such as ask.app; empty if there is none.
+func kindOf(key string) string {
+	_, kind, _ := strings.Cut(key, ".")
+	return kind
+}
+
 // parseParameter parses a parameter such as "epoch integer or all, required: all", and adds the
 // requests that its type suggests.
-func (o *operation) parseParameter(text string) {
+func (o *operation) parseParameter(kind, text string) {
 	name, typ, _ := strings.Cut(text, " ")
 	typ, value, isRequired := strings.Cut(typ, ", required: ")
 	invalid := "400 INVALID_ARGUMENT " + name
 	if isRequired {
-		o.required[name] = value
-		o.ask("", name+"=", invalid, o.section)
+		o.required = append(o.required, requirement{kind, name, value})
+		o.ask(kind, name+"=", "400 INVALID_ARGUMENT", o.section)
 	}
-	o.ask("", name+"=no-such-value", invalid, o.section)
+	o.ask(kind, name+"=no-such-value", invalid, o.section)
 	if values, ok := strings.CutPrefix(typ, "one of "); ok {
 		for value := range strings.SplitSeq(values, ", ") {
-			o.ask("", name+"="+value, "200", o.section)
+			o.ask(kind, name+"="+value, "200", o.section)
 		}
 	}
 }
@@ -157,18 +185,21 @@ func (o *operation) addAsks() {
 		if o.channel == "" {
 			break
 		}
-		isOwn := kind == user && o.channel != "any"
-		if o.channel == "own" && kind == user {
+		if !o.needsChannel(kind) {
 			o.ask(kind, "channelId=$channel", "200", "decisions.md")
 		} else {
 			o.ask(kind, "channelId=", "400 INVALID_ARGUMENT channelId", o.section)
 		}
 		o.ask(kind, "channelId=no-such-value", "400 INVALID_ARGUMENT channelId", o.section)
 		o.ask(kind, "channelId=$CHANNEL", "200", "decisions.md")
-		if isOwn {
+		switch {
+		case o.channel == "moderated":
+			o.ask(kind, "channelId=$nobody", "403 NOT_CHANNEL_MODERATOR", "decisions.md")
+			o.ask(kind, "channelId=$other", "403 NOT_CHANNEL_MODERATOR", "decisions.md")
+		case kind == user && (o.channel == "own" || o.channel == "own, required"):
 			o.ask(kind, "channelId=$nobody", "403 NOT_CHANNEL_OWNER", "5")
 			o.ask(kind, "channelId=$other", "403 NOT_CHANNEL_OWNER", "5")
-		} else {
+		default:
 			o.ask(kind, "channelId=$nobody", "400 CHANNEL_NOT_FOUND", "errors.md")
 			o.ask(kind, "channelId=$other", "200", o.section)
 		}
@@ -184,7 +215,7 @@ func (o *operation) addAsks() {
 		for _, limit := range []string{"1", strconv.Itoa(o.limit)} {
 			o.ask("", "limit="+limit, "at most "+limit, section)
 		}
-		o.ask("", "limit=", "at most 20", section)
+		o.ask("", "limit=", fmt.Sprintf("at most %d", o.rows), "paging.md")
 	}
 	if o.hasCursor {
 		o.ask("", "cursor=no-such-cursor", "400 CURSOR_INVALID", "paging.md")
@@ -192,10 +223,17 @@ func (o *operation) addAsks() {
 	}
 }
 
+// needsChannel reports whether a plain request has a channelId.
+func (o *operation) needsChannel(kind string) bool {
+	return o.channel != "" && o.channel != "own by default" && (o.channel != "own" || kind == app)
+}
+
 // rowsOf returns the rows of a list; nil if the operation returns none.
 func rowsOf(data any) []any {
-	if object, ok := data.(map[string]any); ok {
-		data = object["rows"]
+	if object, ok := data.(map[string]any); ok && object["pagination"] != nil {
+		if data, ok = object["rows"]; !ok {
+			data = object["messages"]
+		}
 	}
 	rows, _ := data.([]any)
 	return rows
