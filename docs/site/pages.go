@@ -87,6 +87,7 @@ var sections = []section{
 		{Name: "limits", Label: "Limits", About: "The rate limit, and bounds of requests."},
 		{Name: "contract", Label: "Contract", About: "Operations with their tokens and scopes, formats, and the bounds of every field."},
 		{Name: "conformance", Label: "Conformance", About: "Check any server against the interface document."},
+		{Name: "interface", Label: "Interface", About: "Every rule of the interface that Moderato implements: what it does, where, and which test shows it."},
 		{Name: "decisions", Label: "Behaviour", About: "The order of checks, rights, requests, values, channels and the feed."},
 	}},
 	{Label: "Operate", Pages: []page{
