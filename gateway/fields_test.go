@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// The resources of the interface document, field by field (section 2). A type is
+// The resources of docs/interface.md, section 2, field by field. A type is
 // one of the words in checkWord, with "?" if it can be null; an object; or a
 // list of one of these.
 type (

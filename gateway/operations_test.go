@@ -14,11 +14,11 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// operation is a row of the interface document's endpoint tables (section 4).
+// operation is a row of the tables of docs/interface.md, section 4.
 type operation struct {
 	rpc          string // its full name over gRPC
 	method, path string
-	data         any // the fields of its answer, from the tables of section 2; nil: no data
+	data         any // the fields of its answer, from the tables of its section 2; nil: no data
 }
 
 // operations are the 27 operations of the interface document. Rules for every path or

@@ -53,8 +53,8 @@ func readComments(image string) (*comments, error) {
 }
 
 var (
-	// citation matches a reference to the interface document.
-	citation = regexp.MustCompile(`\s*\((?:interface\s+document,\s+)?section(?:[^()"]|"[^"]*")*\)|\s+[^.]*not\s+part of the interface\s+document\.`)
+	// citation matches a reference to a section of docs/interface.md.
+	citation = regexp.MustCompile(`\s*\((?:docs/interface\.md,\s+)?section(?:[^()"]|"[^"]*")*\)`)
 	// ofGRPC matches what holds for gRPC alone, and the status that a comment repeats.
 	ofGRPC = regexp.MustCompile(`\s*\([^()]*over gRPC\)|^\d+ \(REST only\)\. |^[A-Z_]+\. `)
 	// named matches a name in backticks, or what may be the name of a method.

@@ -75,7 +75,7 @@ type channelsCaller struct {
 	want  [groups]string
 }
 
-// channelsCallers is section 5 of the interface document with the additions of
+// channelsCallers is section 5 of docs/interface.md with the additions of
 // docs/decisions.md, written out. Moderators and viewers have equal rights here: they
 // have no channel of their own, and no right in another channel.
 func channelsCallers() []channelsCaller {

@@ -101,7 +101,7 @@ func writeReport(w io.Writer, report *conformance.Report) error {
 	fmt.Fprintf(w, "\n%d operations, %d requests, %d findings, %d skipped.\n", report.Operations, report.Requests, len(report.Findings), len(report.Skipped))
 	if len(report.Findings) > 0 {
 		fmt.Fprintln(w, strings.TrimSpace(`
-A section that is a number is of the interface document; a page is of Moderato's documentation.`))
+A section that is a number is of docs/interface.md; a page is of Moderato's documentation.`))
 	}
 	return nil
 }

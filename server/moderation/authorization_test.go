@@ -36,7 +36,7 @@ var matrixCalls = [8]struct {
 	{"mute", operations.MuteUser, callArgs{"channelId": ownerID, "mutedUserId": raiderID}},
 }
 
-// matrix is section 5 of the interface document with the additions of docs/decisions.md,
+// matrix is section 5 of docs/interface.md with the additions of docs/decisions.md,
 // written out: token kind, scopes and relation by operation.
 func (sc *authScene) matrix(t *testing.T) []matrixRow {
 	t.Helper()

@@ -37,7 +37,7 @@ type operation struct {
 	request, response  proto.Message
 }
 
-// operations are the operations in the section "Moderation" of the interface document.
+// operations are the operations of docs/interface.md, section 4.1.
 var operations = struct {
 	ListModeratedChannels, ListModerators, AddModerator, RemoveModerator, BanUser, RemoveBan, MuteUser operation
 }{

@@ -4,6 +4,8 @@
 // 	protoc        (unknown)
 // source: moderato/v1/channels.proto
 
+// Sections that comments name are those of docs/interface.md.
+
 package moderatov1
 
 import (

@@ -4,6 +4,8 @@
 // - protoc             (unknown)
 // source: moderato/v1/channels.proto
 
+// Sections that comments name are those of docs/interface.md.
+
 package moderatov1
 
 import (
@@ -49,7 +51,7 @@ const (
 //
 // ChannelsService reads channels and lists their followers, subscribers, roles,
 // activities, votes, clips and VODs. It changes a channel's VIPs, OGs and description
-// (interface document, sections 2 to 4, "Channels").
+// (docs/interface.md, sections 2 to 4.2).
 //
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata. Some calls are about the authorized channel. With a
@@ -424,7 +426,7 @@ func (c *channelsServiceClient) UpdateInfo(ctx context.Context, in *UpdateInfoRe
 //
 // ChannelsService reads channels and lists their followers, subscribers, roles,
 // activities, votes, clips and VODs. It changes a channel's VIPs, OGs and description
-// (interface document, sections 2 to 4, "Channels").
+// (docs/interface.md, sections 2 to 4.2).
 //
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata. Some calls are about the authorized channel. With a

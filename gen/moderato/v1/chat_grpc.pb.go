@@ -29,9 +29,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ChatService lets bots and dashboards post, list and delete chat messages. These
-// operations are not part of the interface document. New messages are delivered as the
-// event `channel.chat.message` of EventsService.
+// ChatService lets bots and dashboards post, list and delete chat messages. New messages
+// are delivered as the event `channel.chat.message` of EventsService.
 type ChatServiceClient interface {
 	// PostMessage posts a message in a channel. A post and a ban or mute of its sender
 	// take effect one after the other, even if they run at the same time: either the post
@@ -128,9 +127,8 @@ func (c *chatServiceClient) ListMessages(ctx context.Context, in *ListMessagesRe
 // All implementations must embed UnimplementedChatServiceServer
 // for forward compatibility.
 //
-// ChatService lets bots and dashboards post, list and delete chat messages. These
-// operations are not part of the interface document. New messages are delivered as the
-// event `channel.chat.message` of EventsService.
+// ChatService lets bots and dashboards post, list and delete chat messages. New messages
+// are delivered as the event `channel.chat.message` of EventsService.
 type ChatServiceServer interface {
 	// PostMessage posts a message in a channel. A post and a ban or mute of its sender
 	// take effect one after the other, even if they run at the same time: either the post

@@ -21,8 +21,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// UserSummary is a row of a moderator or role list (interface document, section 2,
-// "User summary").
+// UserSummary is a row of a moderator or role list (docs/interface.md, section
+// 2, "User summary").
 type UserSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user's id: a UUID in lower case.

@@ -5,7 +5,7 @@
 // source: moderato/v1/moderation.proto
 
 // The public API of Moderato. External developers call it over REST/JSON at /v1, and
-// internal backends over gRPC.
+// internal backends over gRPC. Sections that comments name are those of docs/interface.md.
 
 package moderatov1
 

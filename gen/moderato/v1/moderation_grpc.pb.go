@@ -5,7 +5,7 @@
 // source: moderato/v1/moderation.proto
 
 // The public API of Moderato. External developers call it over REST/JSON at /v1, and
-// internal backends over gRPC.
+// internal backends over gRPC. Sections that comments name are those of docs/interface.md.
 
 package moderatov1
 
@@ -45,8 +45,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ModerationService manages a channel's moderators, bans and mutes (interface document,
-// sections 3 and 4, "Moderation").
+// ModerationService manages a channel's moderators, bans and mutes (docs/interface.md,
+// sections 3 and 4.1).
 //
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata. A channel's id is the user id of its owner. The
@@ -215,7 +215,7 @@ type ModerationServiceClient interface {
 	GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error)
 	// ListLog returns the log of a channel, newest entry first: who changed what. The log
 	// consists of the event rows, which are written in the same transactions as the
-	// changes. This method is not part of the interface document.
+	// changes.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
@@ -223,8 +223,7 @@ type ModerationServiceClient interface {
 	ListLog(ctx context.Context, in *ListLogRequest, opts ...grpc.CallOption) (*ListLogResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
-	// times a second, so a report is complete within about a second after them. This method
-	// is not part of the interface document.
+	// times a second, so a report is complete within about a second after them.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
@@ -415,8 +414,8 @@ func (c *moderationServiceClient) GetPropagation(ctx context.Context, in *GetPro
 // All implementations must embed UnimplementedModerationServiceServer
 // for forward compatibility.
 //
-// ModerationService manages a channel's moderators, bans and mutes (interface document,
-// sections 3 and 4, "Moderation").
+// ModerationService manages a channel's moderators, bans and mutes (docs/interface.md,
+// sections 3 and 4.1).
 //
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata. A channel's id is the user id of its owner. The
@@ -585,7 +584,7 @@ type ModerationServiceServer interface {
 	GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error)
 	// ListLog returns the log of a channel, newest entry first: who changed what. The log
 	// consists of the event rows, which are written in the same transactions as the
-	// changes. This method is not part of the interface document.
+	// changes.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
@@ -593,8 +592,7 @@ type ModerationServiceServer interface {
 	ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
-	// times a second, so a report is complete within about a second after them. This method
-	// is not part of the interface document.
+	// times a second, so a report is complete within about a second after them.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.

@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// EventsService streams the changes of channels as events (interface document, section
+// EventsService streams the changes of channels as events (docs/interface.md, section
 // 6). Events are delivered at least once and in the order of their channel, and a
 // listener can resume where it stopped. No committed event is skipped. The exception is
 // `channel.chat.message`, which is live: see ChatMessageEvent.
@@ -94,7 +94,7 @@ type EventsService_WatchEventsClient = grpc.ServerStreamingClient[WatchEventsRes
 // All implementations must embed UnimplementedEventsServiceServer
 // for forward compatibility.
 //
-// EventsService streams the changes of channels as events (interface document, section
+// EventsService streams the changes of channels as events (docs/interface.md, section
 // 6). Events are delivered at least once and in the order of their channel, and a
 // listener can resume where it stopped. No committed event is skipped. The exception is
 // `channel.chat.message`, which is live: see ChatMessageEvent.

@@ -24,7 +24,7 @@ type Config struct {
 
 // Finding is a difference between the server and the document.
 type Finding struct {
-	// Section is a section of the interface document, or a page of these docs.
+	// Section is a section of docs/interface.md, or a page of these docs.
 	Section   string `json:"section"`
 	Operation string `json:"operation"`
 	Text      string `json:"finding"`

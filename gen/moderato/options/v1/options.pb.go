@@ -453,7 +453,7 @@ func (UnknownFields) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{6}
 }
 
-// Policy declares who may call a method (interface document, section 5). A service
+// Policy declares who may call a method (docs/interface.md, section 5). A service
 // token is accepted wherever an app token is accepted and, if it acts for a user,
 // wherever a user token is accepted; it has every scope.
 type Policy struct {
@@ -606,7 +606,7 @@ func (x *Status) GetOnly() Transport {
 	return Transport_TRANSPORT_UNSPECIFIED
 }
 
-// EventType declares a type of event (interface document, section 6).
+// EventType declares a type of event (docs/interface.md, section 6).
 type EventType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name, such as `channel.ban`.
