@@ -101,7 +101,9 @@ var sections = []section{
 		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
 		{Name: "alternatives", Label: "Alternatives", About: "Other services of the kind, and when to choose them."},
 		{Name: "scaling", Label: "Scaling", About: "The limits of a channel, a server and a database, and what shards would need."},
-		{Name: "architecture", Label: "Architecture", About: "The path of a request, the transaction of a ban, and how events travel."},
+		{Name: "architecture", Label: "Architecture", About: "A ban, step by step, and the parts of the program."},
+		{Name: "changes", Label: "How a channel changes", About: "Order, retries, idempotency, undo, sweeps and reverts, for developers of Moderato."},
+		{Name: "delivery", Label: "How events are delivered", About: "Positions, listeners, rights, live chat and webhooks, for developers of Moderato."},
 	}, isBackground: true},
 }
 

@@ -9,5 +9,5 @@ import (
 
 func TestDocumentationStatesPurgerBatch(t *testing.T) {
 	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("the rows of deleted messages, %d at a time", purgeBatch))
-	doctest.Want(t, "docs/architecture.md", fmt.Sprintf("hidden rows later, %d at a time", purgeBatch))
+	doctest.Want(t, "docs/changes.md", fmt.Sprintf("hidden rows later, %d at a time", purgeBatch))
 }
