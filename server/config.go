@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/certificates"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/oauth/web"
@@ -46,6 +47,9 @@ type Config struct {
 	// RateLimit is the number of requests per minute that each client and user may
 	// make; 0 disables the limit.
 	RateLimit int
+	// ChatRate is how fast a sender may post in a channel over the public ChatService; zero
+	// disables the limit.
+	ChatRate chat.Rate
 	// MaxWait is the longest time that a request may wait for a channel or a connection;
 	// 0 means DefaultMaxWait.
 	MaxWait time.Duration

@@ -174,7 +174,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.sockets = socketio.New(s.Store, watching, authenticator, s.config.Log, s.config.Sockets, registry)
 	implementations := services{
-		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes, SweepWait: s.config.SweepWait, Live: messages}),
+		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes, SweepWait: s.config.SweepWait, Live: messages, ChatRate: s.config.ChatRate}),
 		importer: &importer.Service{Store: s.Store},
 		tickets:  ticketing,
 		oauth:    &oauth.Service{Store: s.Store, Lifetimes: s.config.Lifetimes, Log: s.config.Log},

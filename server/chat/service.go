@@ -51,7 +51,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	respond := idempotency.Response(ctx, func() *platformv1.PostMessageResponse {
 		return &platformv1.PostMessageResponse{Message: messageProto(stored)}
 	})
-	if err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored); err != nil {
+	if err := postLive(ctx, s.Store, s.Live, s.Guard, nil, m, &stored); err != nil {
 		return nil, err
 	}
 	return respond(), nil
@@ -66,11 +66,15 @@ func replyTo(f *validate.Fields, id string) *uid.ID {
 }
 
 // postLive stores a message of a user who is allowed to post, and passes it on to the
-// listeners of the channel if it is new. See Post.
-func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message) error {
+// listeners of the channel if it is new. See Post. A message that is refused for its sender or
+// its text counts for the limiter too.
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, limiter *Limiter, m Message, stored *Message) error {
 	st, err := ReadSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
+	}
+	if err == nil {
+		err = limiter.allow(m, st)
 	}
 	if err == nil {
 		err = refuseSilenced(st)

@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/bus"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/oauth/web"
@@ -36,6 +37,7 @@ type serve struct {
 	AdminAddr           listenAddr     `name:"admin-addr" help:"Listen address for /healthz, /readyz, /metrics and /debug/pprof." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
 	HTTPH2C             bool           `name:"http-h2c" help:"Serve REST also over HTTP/2 without TLS (h2c), for a proxy that needs it." env:"MODERATO_HTTP_H2C"`
 	RateLimit           requestRate    `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
+	ChatRate            chat.Rate      `help:"Messages and time for each sender in a channel, five times as many for its owner and moderators; 0 is off." default:"${chat_rate}" env:"MODERATO_CHAT_RATE"`
 	MaxWait             time.Duration  `help:"Maximum time that a request waits for a channel or a connection. A request that would wait longer is rejected immediately." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
 	StreamsPerUser      positive       `name:"max-streams-per-user" help:"Maximum number of open event streams per user and client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
 	StreamsPerToken     positive       `name:"max-streams-per-token" help:"Maximum number of open event streams per app, for all of its tokens, or per service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
@@ -113,6 +115,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		GRPCTLS:             c.grpc(),
 		HTTPH2C:             c.HTTPH2C,
 		RateLimit:           int(c.RateLimit),
+		ChatRate:            c.ChatRate,
 		MaxWait:             c.MaxWait,
 		Streams:             watch.StreamLimits{PerUser: int(c.StreamsPerUser), PerToken: int(c.StreamsPerToken)},
 		MaxListenerChannels: int(c.MaxListenerChannels),

@@ -45,6 +45,8 @@ type Options struct {
 	SweepWait time.Duration
 	// Live delivers the messages of chat to listeners; nil for tests without listeners.
 	Live *live.Hub
+	// ChatRate is how fast a sender may post in a channel over the public ChatService.
+	ChatRate chat.Rate
 }
 
 // NewServices returns the Services over a database.
@@ -52,11 +54,14 @@ func NewServices(s *store.Store, o Options) *Services {
 	sweeps := moderation.NewSweeps()
 	afterglows := moderation.NewAfterglows(s, sweeps)
 	all := &Services{
-		Access:     &access.Service{Store: s, Lifetimes: o.Lifetimes},
-		Activity:   &activity.Service{Store: s},
-		Audience:   &audience.Service{Store: s},
-		Chat:       &chat.Service{Store: s, Live: o.Live, Guard: afterglows},
-		PublicChat: &chat.PublicService{Store: s, Live: o.Live, Guard: afterglows},
+		Access:   &access.Service{Store: s, Lifetimes: o.Lifetimes},
+		Activity: &activity.Service{Store: s},
+		Audience: &audience.Service{Store: s},
+		Chat:     &chat.Service{Store: s, Live: o.Live, Guard: afterglows},
+		PublicChat: &chat.PublicService{
+			Store: s, Live: o.Live, Guard: afterglows,
+			Limiter: chat.NewLimiter(o.ChatRate, func() time.Time { return s.Clock.Local().Time() }),
+		},
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists},
 		Livestream: &livestream.Service{Store: s},

@@ -689,7 +689,7 @@ export class Chat extends Resource {
   /**
    * Posts a message in a channel. A post and a ban or mute of its sender take effect one after the other, even if they run at the same time: either the post is refused, or the ban or mute deletes the message. The same holds for `clearChat`.
    *
-   * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
+   * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast in the channel, by default more than 20 messages in 30 s, or 100 for its owner and moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
    */
   postMessage(body: PostMessageRequest, options?: RequestOptions): Promise<PostMessageResponse> {
     return this.send('POST', '/v1/chats/messages', body, options)

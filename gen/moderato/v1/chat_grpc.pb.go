@@ -41,8 +41,10 @@ type ChatServiceClient interface {
 	// posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role
 	// in the channel is required.
 	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
-	// `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if
-	// the channel or the sender does not exist.
+	// `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast
+	// in the channel, by default more than 20 messages in 30 s, or 100 for its owner and
+	// moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not
+	// exist.
 	PostMessage(ctx context.Context, in *PostMessageRequest, opts ...grpc.CallOption) (*PostMessageResponse, error)
 	// DeleteMessage deletes one message. The event `channel.chat.message_delete` reports
 	// it.
@@ -139,8 +141,10 @@ type ChatServiceServer interface {
 	// posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role
 	// in the channel is required.
 	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
-	// `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if
-	// the channel or the sender does not exist.
+	// `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast
+	// in the channel, by default more than 20 messages in 30 s, or 100 for its owner and
+	// moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not
+	// exist.
 	PostMessage(context.Context, *PostMessageRequest) (*PostMessageResponse, error)
 	// DeleteMessage deletes one message. The event `channel.chat.message_delete` reports
 	// it.

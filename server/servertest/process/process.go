@@ -125,7 +125,7 @@ func ServeWith(t *testing.T, url store.URL, env []string, args ...string) *Serve
 	t.Helper()
 	args = append([]string{
 		"serve", DBFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
-		"--log-format=json", "--rate-limit=0",
+		"--log-format=json", "--rate-limit=0", "--chat-rate=0",
 	}, args...)
 	s := &Server{Cmd: Command(t, env, args...)}
 	s.Start(t)
