@@ -66,7 +66,7 @@ func refusesUnknown(m protoreflect.MessageDescriptor) bool {
 }
 
 // jsonFields returns the fields of the JSON form of a message, and whether each may be
-// missing: because it is omitted if empty, or belongs to a message that is written inline and
+// missing: because it is omitted if empty, is one of a choice, or belongs to a message that is written inline and
 // not set.
 func jsonFields(m protoreflect.MessageDescriptor) iter.Seq2[protoreflect.FieldDescriptor, bool] {
 	return func(yield func(protoreflect.FieldDescriptor, bool) bool) {
@@ -74,7 +74,8 @@ func jsonFields(m protoreflect.MessageDescriptor) iter.Seq2[protoreflect.FieldDe
 			f := m.Fields().Get(i)
 			if is, _ := proto.GetExtension(f.Options(), optionsv1.E_Inlined).(bool); !is {
 				isOmitted, _ := proto.GetExtension(f.Options(), optionsv1.E_OmitEmpty).(bool)
-				if !yield(f, isOmitted) {
+				choice := f.ContainingOneof()
+				if !yield(f, isOmitted || choice != nil && !choice.IsSynthetic()) {
 					return
 				}
 				continue

@@ -7,7 +7,6 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/users"
 )
 
 // EmitFollow emits the event of a follow that began.
@@ -30,8 +29,10 @@ func followEvent(c *change.Change, u *ent.User, f *ent.Follow, at, ended *timest
 		UserSlug:        u.Slug,
 		FollowedAt:      f.FollowedAt.Proto(),
 		UnfollowedAt:    ended,
-		Follower:        users.Person(u),
-		CreatedAt:       at,
+		Follower: &moderatov1.Follower{
+			Id: u.ID.String(), Username: u.Username, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL, FollowedAt: f.FollowedAt.Proto(),
+		},
+		CreatedAt: at,
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 func eventTypes(t *testing.T, s *servertest.Server) []string {
@@ -69,6 +70,13 @@ func TestAddAndRemoveVipsAndOgs(t *testing.T) {
 			want = append(want, "channel."+role+".add", "channel."+role+".remove")
 		}
 		wantEvents(t, s, want...)
+		for _, e := range storetest.Must(s.Store.Read.Event.Query().All(t.Context())) {
+			role := strings.Split(e.Type, ".")[1]
+			person := fmt.Sprintf(`,%q:{"id":%q,"username":"amara.okafor","displayName":"Amara Okafor","avatarUrl":"https://img.example.com/amara.okafor.png"}}`, role, servertest.Viewer)
+			if !strings.Contains(e.Payload, `"role":"`+role+`","changedAt":"`) || !strings.HasSuffix(e.Payload, person) {
+				t.Errorf("%s: got %s, want %s at the end", e.Type, e.Payload, person)
+			}
+		}
 	})
 }
 

@@ -133,7 +133,7 @@ func emitStream(ctx context.Context, tx feed.Tx, c *change.Change, kind eventtyp
 		CategoryId:    s.CategoryID,
 		CategoryTitle: title,
 		CreatedAt:     s.StartedAt.Proto(),
-		Category:      &moderatov1.EventCategory{Id: s.CategoryID, Title: title},
+		Category:      &moderatov1.EventCategory{Id: s.CategoryID, Title: title, Name: title},
 	}
 	if s.EndedAt != nil {
 		event.EndedAt = s.EndedAt.Proto()

@@ -71,10 +71,10 @@ func (r *banOne) decide(b *banChange) error {
 // ban is a row of bans, with what its events say about the user.
 type ban struct {
 	terms
+	person
 
 	userID, moderatorID uid.ID
 	bannedAt            instant.Instant
-	displayName         string
 	isModerator         bool  // the user holds the moderator role, which the ban suspends
 	replaces            bool  // it replaced another ban, whose messages are deleted already
 	imported            bool  // it has no events
@@ -95,6 +95,7 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		BatchId:               b.batchIDProto(),
 		Cause:                 string(why),
 		Replaces:              b.replaces,
+		BannedUser:            b.person.proto(b.userID),
 	})
 }
 

@@ -73,10 +73,11 @@ type banChange struct {
 
 // target is a user whom a request is about.
 type target struct {
-	userID                uid.ID
-	username, displayName string
-	isModerator           bool
-	ban                   *ban // the present ban, which may have lapsed; nil for none
+	person
+
+	userID      uid.ID
+	isModerator bool
+	ban         *ban // the present ban, which may have lapsed; nil for none
 }
 
 // readBanChange reads the users with some keys, and their bans.
@@ -102,7 +103,7 @@ func (b *banChange) read(ctx context.Context, column string, values []any) error
 	if len(values) == 0 {
 		return nil
 	}
-	return store.QueryEach(ctx, b.Tx, `SELECT u.id, u.username, u.slug, u.display_name, `+authz.IsModerator("?", "u.id")+`,
+	return store.QueryEach(ctx, b.Tx, `SELECT u.id, u.slug, `+personColumns+`, `+authz.IsModerator("?", "u.id")+`,
 			b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported
 		FROM `+users.From(b.Store.Dialect, column)+` LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
 		WHERE u.`+column+` IN (`+store.Placeholders(len(values))+`) AND u.`+users.Exists,
@@ -125,11 +126,11 @@ func scanTarget(scan func(...any) error) (t *target, slug string, err error) {
 	var bannedAt, expiresAt *instant.Instant
 	var reason *string
 	var replaces, imported *bool
-	err = scan(&t.userID, &t.username, &slug, &t.displayName, &t.isModerator, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID, &replaces, &imported)
+	err = scan(&t.userID, &slug, &t.username, &t.displayName, &t.avatarURL, &t.isModerator, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID, &replaces, &imported)
 	if err == nil && moderatorID != nil {
 		t.ban = &ban{
 			terms:  terms{reason: *reason, expiresAt: expiresAt, batchID: batchID},
-			userID: t.userID, moderatorID: *moderatorID, bannedAt: *bannedAt, displayName: t.displayName, isModerator: t.isModerator,
+			userID: t.userID, moderatorID: *moderatorID, bannedAt: *bannedAt, person: t.person, isModerator: t.isModerator,
 			replaces: *replaces, imported: *imported,
 		}
 	}
@@ -161,7 +162,7 @@ func (b *banChange) ban(t *target, of terms, why cause) *ban {
 	}
 	t.ban = &ban{
 		terms: of, userID: t.userID, moderatorID: b.ActorID, bannedAt: b.Now,
-		displayName: t.displayName, isModerator: t.isModerator, replaces: replaced != nil, replaced: replaced,
+		person: t.person, isModerator: t.isModerator, replaces: replaced != nil, replaced: replaced,
 	}
 	emitBan(b.Change, t.ban, why)
 	t.ban.sequence = b.LastSequence()

@@ -203,13 +203,36 @@ func wantReason(t testing.TB, err error, want string) {
 	}
 }
 
+// personFields are the fields of payloads that hold the person whom an event is about.
+var personFields = map[string]string{
+	"channel.ban": "bannedUser", "channel.unban": "bannedUser", "channel.mute": "mutedUser", "channel.unmute": "mutedUser",
+	"channel.moderator.add": "moderator", "channel.moderator.remove": "moderator", "channel.vip.add": "vip", "channel.vip.remove": "vip",
+	"channel.og.add": "og", "channel.og.remove": "og",
+}
+
+// payload returns the payload of an event without the person, whom it checks.
 func payload(t testing.TB, e *ent.Event) map[string]any {
 	t.Helper()
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(e.Payload), &fields); err != nil {
 		t.Fatalf("payload of %s: %v", e.Type, err)
 	}
+	if name := personFields[e.Type]; name != "" {
+		wantPerson(t, e, fields[name])
+		delete(fields, name)
+	}
 	return fields
+}
+
+func wantPerson(t testing.TB, e *ent.Event, got any) {
+	t.Helper()
+	person, _ := got.(map[string]any)
+	switch {
+	case len(person) != 4 || person["id"] != e.TargetID.String() || person["username"] == "" || person["displayName"] == "":
+		t.Errorf("%s names no person: %s", e.Type, e.Payload)
+	case *e.TargetID == servertest.Raider && (person["username"] != "LootGoblin77" || person["displayName"] != `Loot "Goblin" 77` || person["avatarUrl"] != "https://img.example.com/LootGoblin77.png"):
+		t.Errorf("%s names another person: %s", e.Type, e.Payload)
+	}
 }
 
 func channelBody(fields string) string {

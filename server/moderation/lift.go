@@ -19,12 +19,12 @@ import (
 // names are those of deleted users where the user is being deleted.
 func readBans(ctx context.Context, tx *ent.Tx, channelID uid.ID, where, order string, args ...any) ([]*ban, error) {
 	var found []*ban
-	err := store.QueryEach(ctx, tx, `SELECT b.user_id, b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, u.display_name, `+
+	err := store.QueryEach(ctx, tx, `SELECT b.user_id, b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+personColumns+`, `+
 		authz.IsModerator("b.channel_id", "b.user_id")+`
 		FROM bans b JOIN users u ON u.id = b.user_id WHERE b.channel_id = ? AND `+where+` ORDER BY `+order,
 		append([]any{channelID}, args...), func(scan func(...any) error) error {
 			b := &ban{}
-			err := scan(&b.userID, &b.moderatorID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.displayName, &b.isModerator)
+			err := scan(&b.userID, &b.moderatorID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.username, &b.displayName, &b.avatarURL, &b.isModerator)
 			found = append(found, b)
 			return err
 		})
@@ -59,6 +59,7 @@ func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why c
 		BatchId:                 b.batchIDProto(),
 		Cause:                   string(why),
 		EndReason:               endReason,
+		BannedUser:              b.person.proto(b.userID),
 	})
 }
 

@@ -104,6 +104,7 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms, r
 		ExpiresAt:            t.expiresAtProto(),
 		Cause:                string(byModerator),
 		Replaces:             replaces,
+		MutedUser:            users.Person(user),
 	})
 	if replaces {
 		return nil
@@ -137,7 +138,7 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 		case c.Now >= row.ExpiresAt: // the expirer announces the end
 			return notMuted
 		}
-		emitUnmute(c, row, user.DisplayName, byModerator, reason)
+		emitUnmute(c, row, personOf(user), byModerator, reason)
 		if err := removeMutes(ctx, c, row.UserID); err != nil || !req.GetRestoreMessages() {
 			return err
 		}
@@ -150,19 +151,20 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 }
 
 // emitUnmute announces that an active mute is removed.
-func emitUnmute(c *change.Change, row *ent.Mute, displayName string, why cause, endReason *string) {
+func emitUnmute(c *change.Change, row *ent.Mute, of person, why cause, endReason *string) {
 	t := terms{reason: row.Reason, expiresAt: &row.ExpiresAt}
 	c.Emit("channel.unmute", row.UserID, &moderatov1.UnmuteEvent{
 		ChannelId:              c.ChannelID.String(),
 		ModeratorId:            c.ActorID.String(),
 		ClientId:               c.ClientID,
 		UnmutedUserId:          row.UserID.String(),
-		UnmutedUserDisplayName: displayName,
+		UnmutedUserDisplayName: of.displayName,
 		UnmutedAt:              c.Now.Proto(),
 		Reason:                 t.reasonProto(),
 		ExpiresAt:              t.expiresAtProto(),
 		Cause:                  string(why),
 		EndReason:              endReason,
+		MutedUser:              of.proto(row.UserID),
 	})
 }
 

@@ -113,7 +113,7 @@ func (u *undone) choose(rows []*ent.ReplacedBan, isGood func(*ent.ReplacedBan) b
 		if isGood(row) {
 			u.back = &ban{
 				terms:  terms{reason: row.Reason, expiresAt: row.ExpiresAt, batchID: row.BatchID},
-				userID: row.UserID, moderatorID: row.ModeratorID, bannedAt: row.BannedAt, displayName: u.displayName,
+				userID: row.UserID, moderatorID: row.ModeratorID, bannedAt: row.BannedAt, person: u.person,
 				isModerator: u.isModerator, replaces: row.Replaces, imported: row.Imported,
 			}
 			return

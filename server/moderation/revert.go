@@ -58,12 +58,13 @@ func (s *Service) RevertModerator(ctx context.Context, req *moderatov1.RevertMod
 
 // sanction is a ban or mute that a revert lifts.
 type sanction struct {
-	userID      uid.ID
-	at          instant.Instant
-	sequence    int64     // of its event, to order what was made at the same time
-	ban         *undone   // nil if it is a mute
-	mute        *ent.Mute // nil if it is a ban
-	displayName string
+	person
+
+	userID   uid.ID
+	at       instant.Instant
+	sequence int64     // of its event, to order what was made at the same time
+	ban      *undone   // nil if it is a mute
+	mute     *ent.Mute // nil if it is a ban
 }
 
 func (x *sanction) eventType() string {
@@ -179,7 +180,7 @@ func (r *revert) apply(ctx context.Context, c *change.Change) error {
 			x.ban.emit(c, byRevert)
 			lifted = append(lifted, x.ban)
 		} else {
-			emitUnmute(c, x.mute, x.displayName, byRevert, nil)
+			emitUnmute(c, x.mute, x.person, byRevert, nil)
 			muted = append(muted, x.userID)
 		}
 	}
@@ -208,24 +209,24 @@ func findSanctions(ctx context.Context, c *change.Change, moderatorID uid.ID, si
 	var found []*sanction
 	args := []any{moderatorID, c.ChannelID, since}
 	of := c.Store
-	err := store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, u.display_name, `+authz.IsModerator("b.channel_id", "b.user_id")+`
+	err := store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+personColumns+`, `+authz.IsModerator("b.channel_id", "b.user_id")+`
 		FROM bans b`+of.ByIndex("ban_moderator_id_channel_id_banned_at_user_id")+of.OrderedJoin()+`users u ON u.id = b.user_id
 		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+` AND u.`+users.Exists+`
 		ORDER BY b.banned_at, b.user_id`+store.Limit(limit), args, func(scan func(...any) error) error {
 		b := &ban{moderatorID: moderatorID}
-		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.displayName, &b.isModerator)
-		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: &undone{ban: b}, displayName: b.displayName})
+		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.username, &b.displayName, &b.avatarURL, &b.isModerator)
+		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: &undone{ban: b}, person: b.person})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = store.QueryEach(ctx, c.Tx, `SELECT m.user_id, m.muted_at, m.reason, m.expires_at, u.display_name
+	err = store.QueryEach(ctx, c.Tx, `SELECT m.user_id, m.muted_at, m.reason, m.expires_at, `+personColumns+`
 		FROM mutes m`+of.ByIndex("mute_moderator_id_channel_id_muted_at_user_id")+of.OrderedJoin()+`users u ON u.id = m.user_id
 		WHERE m.moderator_id = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ? AND u.`+users.Exists+`
 		ORDER BY m.muted_at, m.user_id`+store.Limit(limit), append(args, c.Now), func(scan func(...any) error) error {
 		x := &sanction{mute: &ent.Mute{ChannelID: c.ChannelID, ModeratorID: moderatorID}}
-		err := scan(&x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt, &x.displayName)
+		err := scan(&x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt, &x.username, &x.displayName, &x.avatarURL)
 		x.userID, x.at = x.mute.UserID, x.mute.MutedAt
 		found = append(found, x)
 		return err

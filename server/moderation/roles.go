@@ -101,11 +101,11 @@ func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, 
 // giveRole gives a user a role, on behalf of the caller of the current request. If the user
 // already holds the role, nothing changes and no event is emitted.
 func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
-	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, u *ent.User, held bool) error {
 		if held {
 			return nil
 		}
-		emitRole(c, r.add, userID, r)
+		emitRole(c, r.add, u, r)
 		err := c.Tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
 			SetRole(r.Name).SetCreatedAt(c.Now).
 			Exec(ctx)
@@ -119,11 +119,11 @@ func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r R
 // takeRole takes a role from a user, on behalf of the caller of the current request. If the
 // user does not hold the role, nothing changes and no event is emitted.
 func takeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
-	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, u *ent.User, held bool) error {
 		if !held {
 			return nil
 		}
-		emitRole(c, r.remove, userID, r)
+		emitRole(c, r.remove, u, r)
 		_, err := c.Tx.Role.Delete().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exec(ctx)
 		if err != nil {
 			return err
@@ -140,10 +140,10 @@ func (r Role) rightsChanged(ctx context.Context, c *change.Change, userID uid.ID
 	return authz.RightsChanged(ctx, c.Store.Dialect, c.Tx, userID)
 }
 
-// changeRole runs body as a change of the channel and passes whether the user holds the role.
+// changeRole runs body as a change of the channel and passes the user, and whether they hold the role.
 // It returns TARGET_IS_CHANNEL if the user is the channel's owner.
-func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *change.Change, bool) error) error {
-	return change.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, _ *ent.User) error {
+func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *change.Change, *ent.User, bool) error) error {
+	return change.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, u *ent.User) error {
 		if userID == channelID {
 			return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 		}
@@ -151,17 +151,26 @@ func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r
 		if err != nil {
 			return err
 		}
-		return body(ctx, c, held)
+		return body(ctx, c, u, held)
 	})
 }
 
-func emitRole(c *change.Change, kind eventtype.Type, userID uid.ID, r Role) {
-	c.Emit(kind, userID, &moderatov1.RoleEvent{
+func emitRole(c *change.Change, kind eventtype.Type, u *ent.User, r Role) {
+	e := &moderatov1.RoleEvent{
 		ChannelId:   c.ChannelID.String(),
 		ModeratorId: c.ActorID.String(),
 		ClientId:    c.ClientID,
-		UserId:      userID.String(),
+		UserId:      u.ID.String(),
 		Role:        r.Name,
 		ChangedAt:   c.Now.Proto(),
-	})
+	}
+	switch holder := users.Person(u); r {
+	case Moderator:
+		e.Holder = &moderatov1.RoleEvent_Moderator{Moderator: holder}
+	case VIP:
+		e.Holder = &moderatov1.RoleEvent_Vip{Vip: holder}
+	case OG:
+		e.Holder = &moderatov1.RoleEvent_Og{Og: holder}
+	}
+	c.Emit(kind, u.ID, e)
 }

@@ -32,7 +32,7 @@ import (
 // are about.
 const (
 	locksChannel = "event_sequence, activity_number, live_started_at FROM channels"
-	readsUsers   = "SELECT u.id, u.username, u.slug, u.display_name, EXISTS"
+	readsUsers   = "SELECT u.id, u.slug, u.username, u.display_name, u.avatar_url, EXISTS"
 )
 
 // line makes changes of one channel that wait behind each other.

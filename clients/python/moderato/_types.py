@@ -41,6 +41,7 @@ __all__ = [
     "EvidenceMessage",
     "FollowEvent",
     "FollowedChannel",
+    "Follower",
     "GetLiveStatsResponse",
     "GetProfileResponse",
     "GetPropagationResponse",
@@ -251,6 +252,9 @@ class BanEvent:
 
     replaces: bool
     """Whether the user was banned already, and this ban is in force instead of the earlier one. Such a ban deletes no messages."""
+
+    banned_user: Person
+    """The banned user, as of that time."""
 
 
 @dataclass(frozen=True)
@@ -741,6 +745,9 @@ class EventCategory:
     title: str
     """The category's name."""
 
+    name: str
+    """The same as `title`."""
+
 
 @dataclass(frozen=True)
 class EventMetadata:
@@ -830,7 +837,7 @@ class FollowEvent:
     unfollowed_at: Optional[datetime]
     """When the follow ended: UTC, milliseconds; null in `channel.follow`."""
 
-    follower: Person
+    follower: Follower
     """The user who follows or followed, as of that time."""
 
     created_at: datetime
@@ -864,6 +871,26 @@ class FollowedChannel:
 
     is_notification_enabled: bool
     """Whether the user wants a notification when the channel goes live."""
+
+
+@dataclass(frozen=True)
+class Follower:
+    """Follower is a user who follows a channel, and since when."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    display_name: str
+    """The display name."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+    followed_at: datetime
+    """When the follow began: UTC, milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -1359,6 +1386,9 @@ class MuteEvent:
     replaces: bool
     """Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages."""
 
+    muted_user: Person
+    """The muted user, as of that time."""
+
 
 @dataclass(frozen=True)
 class MuteExpireEvent:
@@ -1580,6 +1610,15 @@ class RoleEvent:
 
     changed_at: datetime
     """When the role was added or removed: UTC, milliseconds."""
+
+    moderator: Optional[Person] = None
+    """The user, if the role is `moderator`."""
+
+    vip: Optional[Person] = None
+    """The user, if the role is `vip`."""
+
+    og: Optional[Person] = None
+    """The user, if the role is `og`."""
 
 
 @dataclass(frozen=True)
@@ -1906,6 +1945,9 @@ class UnbanEvent:
     end_reason: Optional[str]
     """Why the ban was removed; null if no reason was given."""
 
+    banned_user: Person
+    """The user who was banned, as of that time."""
+
 
 @dataclass(frozen=True)
 class UndoBanBatchResponse:
@@ -1968,6 +2010,9 @@ class UnmuteEvent:
 
     end_reason: Optional[str]
     """Why the mute was ended; null if no reason was given."""
+
+    muted_user: Person
+    """The user who was muted, as of that time."""
 
 
 @dataclass(frozen=True)

@@ -913,6 +913,8 @@ export interface components {
             cause: string;
             /** @description Whether the user was banned already, and this ban is in force instead of the earlier one. Such a ban deletes no messages. */
             replaces: boolean;
+            /** @description The banned user, as of that time. */
+            bannedUser: components["schemas"]["Person"];
         };
         /** @description BanUserRequest names the channel and, by id or by username, the user. */
         BanUserRequest: {
@@ -1542,6 +1544,8 @@ export interface components {
             id: number;
             /** @description The category's name. */
             title: string;
+            /** @description The same as `title`. */
+            name: string;
         };
         /** @description EventMetadata identifies an event. */
         EventMetadata: {
@@ -1640,7 +1644,7 @@ export interface components {
              */
             unfollowedAt: string | null;
             /** @description The user who follows or followed, as of that time. */
-            follower: components["schemas"]["Person"];
+            follower: components["schemas"]["Follower"];
             /**
              * Format: date-time
              * @description When the event happened: UTC, milliseconds.
@@ -1671,6 +1675,25 @@ export interface components {
             subscriptionInfo: components["schemas"]["SubscriptionInfo"];
             /** @description Whether the user wants a notification when the channel goes live. */
             isNotificationEnabled: boolean;
+        };
+        /** @description Follower is a user who follows a channel, and since when. */
+        Follower: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture; may be empty. */
+            avatarUrl: string;
+            /**
+             * Format: date-time
+             * @description When the follow began: UTC, milliseconds.
+             */
+            followedAt: string;
         };
         /** @description GetLiveStatsResponse holds the counters of a live stream. The counts are 0 if the channel is not live. */
         GetLiveStatsResponse: {
@@ -2122,6 +2145,8 @@ export interface components {
             cause: string;
             /** @description Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages. */
             replaces: boolean;
+            /** @description The muted user, as of that time. */
+            mutedUser: components["schemas"]["Person"];
         };
         /** @description MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor: `moderatorId` is the moderator who had applied the mute. */
         MuteExpireEvent: {
@@ -2553,6 +2578,12 @@ export interface components {
              * @description When the role was added or removed: UTC, milliseconds.
              */
             changedAt: string;
+            /** @description The user, if the role is `moderator`. */
+            moderator?: components["schemas"]["Person"];
+            /** @description The user, if the role is `vip`. */
+            vip?: components["schemas"]["Person"];
+            /** @description The user, if the role is `og`. */
+            og?: components["schemas"]["Person"];
         };
         /** @description RotateWebhookSecretRequest names the webhook. */
         RotateWebhookSecretRequest: {
@@ -2923,6 +2954,8 @@ export interface components {
             cause: string;
             /** @description Why the ban was removed; null if no reason was given. */
             endReason: string | null;
+            /** @description The user who was banned, as of that time. */
+            bannedUser: components["schemas"]["Person"];
         };
         /** @description UndoBanBatchRequest names the channel and the batch. */
         UndoBanBatchRequest: {
@@ -3006,6 +3039,8 @@ export interface components {
             cause: string;
             /** @description Why the mute was ended; null if no reason was given. */
             endReason: string | null;
+            /** @description The user who was muted, as of that time. */
+            mutedUser: components["schemas"]["Person"];
         };
         /** @description UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change. */
         UpdateEvent: {

@@ -51,7 +51,9 @@ type BanEvent struct {
 	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	// Whether the user was banned already, and this ban is in force instead of the earlier
 	// one. Such a ban deletes no messages.
-	Replaces      bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
+	Replaces bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
+	// The banned user, as of that time.
+	BannedUser    *Person `protobuf:"bytes,12,opt,name=banned_user,json=bannedUser" json:"banned_user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -163,6 +165,13 @@ func (x *BanEvent) GetReplaces() bool {
 	return false
 }
 
+func (x *BanEvent) GetBannedUser() *Person {
+	if x != nil {
+		return x.BannedUser
+	}
+	return nil
+}
+
 // UnbanEvent is the payload of `channel.unban`.
 type UnbanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -190,7 +199,9 @@ type UnbanEvent struct {
 	// the batch was undone, `revert` if all that a moderator did was reverted.
 	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	// Why the ban was removed; null if no reason was given.
-	EndReason     *string `protobuf:"bytes,11,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
+	EndReason *string `protobuf:"bytes,11,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
+	// The user who was banned, as of that time.
+	BannedUser    *Person `protobuf:"bytes,12,opt,name=banned_user,json=bannedUser" json:"banned_user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +313,13 @@ func (x *UnbanEvent) GetEndReason() string {
 	return ""
 }
 
+func (x *UnbanEvent) GetBannedUser() *Person {
+	if x != nil {
+		return x.BannedUser
+	}
+	return nil
+}
+
 // MuteEvent is the payload of `channel.mute`.
 type MuteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -327,7 +345,9 @@ type MuteEvent struct {
 	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	// Whether the user was muted already, and this mute is in force instead of the earlier
 	// one. Such a mute deletes no messages.
-	Replaces      bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
+	Replaces bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
+	// The muted user, as of that time.
+	MutedUser     *Person `protobuf:"bytes,12,opt,name=muted_user,json=mutedUser" json:"muted_user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -439,6 +459,13 @@ func (x *MuteEvent) GetReplaces() bool {
 	return false
 }
 
+func (x *MuteEvent) GetMutedUser() *Person {
+	if x != nil {
+		return x.MutedUser
+	}
+	return nil
+}
+
 // UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it
 // expired.
 type UnmuteEvent struct {
@@ -463,7 +490,9 @@ type UnmuteEvent struct {
 	// reverted.
 	Cause string `protobuf:"bytes,9,opt,name=cause" json:"cause,omitempty"`
 	// Why the mute was ended; null if no reason was given.
-	EndReason     *string `protobuf:"bytes,10,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
+	EndReason *string `protobuf:"bytes,10,opt,name=end_reason,json=endReason" json:"end_reason,omitempty"`
+	// The user who was muted, as of that time.
+	MutedUser     *Person `protobuf:"bytes,11,opt,name=muted_user,json=mutedUser" json:"muted_user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -566,6 +595,13 @@ func (x *UnmuteEvent) GetEndReason() string {
 		return *x.EndReason
 	}
 	return ""
+}
+
+func (x *UnmuteEvent) GetMutedUser() *Person {
+	if x != nil {
+		return x.MutedUser
+	}
+	return nil
 }
 
 // MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor:
@@ -741,7 +777,15 @@ type RoleEvent struct {
 	// The role: `moderator`, `vip` or `og`.
 	Role string `protobuf:"bytes,5,opt,name=role" json:"role,omitempty"`
 	// When the role was added or removed: UTC, milliseconds.
-	ChangedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=changed_at,json=changedAt" json:"changed_at,omitempty"`
+	ChangedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=changed_at,json=changedAt" json:"changed_at,omitempty"`
+	// The user whose role was added or removed, as of that time, under the name of the role.
+	//
+	// Types that are valid to be assigned to Holder:
+	//
+	//	*RoleEvent_Moderator
+	//	*RoleEvent_Vip
+	//	*RoleEvent_Og
+	Holder        isRoleEvent_Holder `protobuf_oneof:"holder"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -817,6 +861,65 @@ func (x *RoleEvent) GetChangedAt() *timestamppb.Timestamp {
 	}
 	return nil
 }
+
+func (x *RoleEvent) GetHolder() isRoleEvent_Holder {
+	if x != nil {
+		return x.Holder
+	}
+	return nil
+}
+
+func (x *RoleEvent) GetModerator() *Person {
+	if x != nil {
+		if x, ok := x.Holder.(*RoleEvent_Moderator); ok {
+			return x.Moderator
+		}
+	}
+	return nil
+}
+
+func (x *RoleEvent) GetVip() *Person {
+	if x != nil {
+		if x, ok := x.Holder.(*RoleEvent_Vip); ok {
+			return x.Vip
+		}
+	}
+	return nil
+}
+
+func (x *RoleEvent) GetOg() *Person {
+	if x != nil {
+		if x, ok := x.Holder.(*RoleEvent_Og); ok {
+			return x.Og
+		}
+	}
+	return nil
+}
+
+type isRoleEvent_Holder interface {
+	isRoleEvent_Holder()
+}
+
+type RoleEvent_Moderator struct {
+	// The user, if the role is `moderator`.
+	Moderator *Person `protobuf:"bytes,7,opt,name=moderator,oneof"`
+}
+
+type RoleEvent_Vip struct {
+	// The user, if the role is `vip`.
+	Vip *Person `protobuf:"bytes,8,opt,name=vip,oneof"`
+}
+
+type RoleEvent_Og struct {
+	// The user, if the role is `og`.
+	Og *Person `protobuf:"bytes,9,opt,name=og,oneof"`
+}
+
+func (*RoleEvent_Moderator) isRoleEvent_Holder() {}
+
+func (*RoleEvent_Vip) isRoleEvent_Holder() {}
+
+func (*RoleEvent_Og) isRoleEvent_Holder() {}
 
 // UpdateEvent is the payload of `channel.update`. It holds the values of the channel
 // after the change.
@@ -946,7 +1049,7 @@ type FollowEvent struct {
 	// When the follow ended: UTC, milliseconds; null in `channel.follow`.
 	UnfollowedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=unfollowed_at,json=unfollowedAt" json:"unfollowed_at,omitempty"`
 	// The user who follows or followed, as of that time.
-	Follower *Person `protobuf:"bytes,8,opt,name=follower" json:"follower,omitempty"`
+	Follower *Follower `protobuf:"bytes,8,opt,name=follower" json:"follower,omitempty"`
 	// When the event happened: UTC, milliseconds.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1032,7 +1135,7 @@ func (x *FollowEvent) GetUnfollowedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *FollowEvent) GetFollower() *Person {
+func (x *FollowEvent) GetFollower() *Follower {
 	if x != nil {
 		return x.Follower
 	}
@@ -1846,6 +1949,88 @@ func (x *RaidEvent) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Follower is a user who follows a channel, and since when.
+type Follower struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The username, with the letter case that the user chose.
+	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The URL of the avatar picture; may be empty.
+	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
+	// When the follow began: UTC, milliseconds.
+	FollowedAt    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Follower) Reset() {
+	*x = Follower{}
+	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Follower) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Follower) ProtoMessage() {}
+
+func (x *Follower) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Follower.ProtoReflect.Descriptor instead.
+func (*Follower) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Follower) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Follower) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *Follower) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *Follower) GetAvatarUrl() string {
+	if x != nil {
+		return x.AvatarUrl
+	}
+	return ""
+}
+
+func (x *Follower) GetFollowedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FollowedAt
+	}
+	return nil
+}
+
 // Subscriber is a user who subscribes to a channel, and their subscription.
 type Subscriber struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1867,7 +2052,7 @@ type Subscriber struct {
 
 func (x *Subscriber) Reset() {
 	*x = Subscriber{}
-	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	mi := &file_moderato_v1_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +2064,7 @@ func (x *Subscriber) String() string {
 func (*Subscriber) ProtoMessage() {}
 
 func (x *Subscriber) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	mi := &file_moderato_v1_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +2077,7 @@ func (x *Subscriber) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subscriber.ProtoReflect.Descriptor instead.
 func (*Subscriber) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{15}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Subscriber) GetId() string {
@@ -1956,7 +2141,7 @@ type Voter struct {
 
 func (x *Voter) Reset() {
 	*x = Voter{}
-	mi := &file_moderato_v1_events_proto_msgTypes[16]
+	mi := &file_moderato_v1_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2153,7 @@ func (x *Voter) String() string {
 func (*Voter) ProtoMessage() {}
 
 func (x *Voter) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[16]
+	mi := &file_moderato_v1_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2166,7 @@ func (x *Voter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Voter.ProtoReflect.Descriptor instead.
 func (*Voter) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{16}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Voter) GetId() string {
@@ -2025,14 +2210,16 @@ type EventCategory struct {
 	// The category's id; 0 is "Uncategorized".
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
 	// The category's name.
-	Title         string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
+	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
+	// The same as `title`.
+	Name          string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EventCategory) Reset() {
 	*x = EventCategory{}
-	mi := &file_moderato_v1_events_proto_msgTypes[17]
+	mi := &file_moderato_v1_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2231,7 @@ func (x *EventCategory) String() string {
 func (*EventCategory) ProtoMessage() {}
 
 func (x *EventCategory) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[17]
+	mi := &file_moderato_v1_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2244,7 @@ func (x *EventCategory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventCategory.ProtoReflect.Descriptor instead.
 func (*EventCategory) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{17}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *EventCategory) GetId() int64 {
@@ -2070,6 +2257,13 @@ func (x *EventCategory) GetId() int64 {
 func (x *EventCategory) GetTitle() string {
 	if x != nil {
 		return x.Title
+	}
+	return ""
+}
+
+func (x *EventCategory) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -2099,7 +2293,7 @@ type ChatMessageEvent struct {
 
 func (x *ChatMessageEvent) Reset() {
 	*x = ChatMessageEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[18]
+	mi := &file_moderato_v1_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2111,7 +2305,7 @@ func (x *ChatMessageEvent) String() string {
 func (*ChatMessageEvent) ProtoMessage() {}
 
 func (x *ChatMessageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[18]
+	mi := &file_moderato_v1_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2124,7 +2318,7 @@ func (x *ChatMessageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessageEvent.ProtoReflect.Descriptor instead.
 func (*ChatMessageEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ChatMessageEvent) GetChannelId() string {
@@ -2202,7 +2396,7 @@ type ChatSender struct {
 
 func (x *ChatSender) Reset() {
 	*x = ChatSender{}
-	mi := &file_moderato_v1_events_proto_msgTypes[19]
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2214,7 +2408,7 @@ func (x *ChatSender) String() string {
 func (*ChatSender) ProtoMessage() {}
 
 func (x *ChatSender) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[19]
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2227,7 +2421,7 @@ func (x *ChatSender) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatSender.ProtoReflect.Descriptor instead.
 func (*ChatSender) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ChatSender) GetId() string {
@@ -2336,7 +2530,7 @@ type MessageDeleteEvent struct {
 
 func (x *MessageDeleteEvent) Reset() {
 	*x = MessageDeleteEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2542,7 @@ func (x *MessageDeleteEvent) String() string {
 func (*MessageDeleteEvent) ProtoMessage() {}
 
 func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2555,7 @@ func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageDeleteEvent.ProtoReflect.Descriptor instead.
 func (*MessageDeleteEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *MessageDeleteEvent) GetChannelId() string {
@@ -2424,7 +2618,7 @@ type ChatClearEvent struct {
 
 func (x *ChatClearEvent) Reset() {
 	*x = ChatClearEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2436,7 +2630,7 @@ func (x *ChatClearEvent) String() string {
 func (*ChatClearEvent) ProtoMessage() {}
 
 func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2449,7 +2643,7 @@ func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatClearEvent.ProtoReflect.Descriptor instead.
 func (*ChatClearEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ChatClearEvent) GetChannelId() string {
@@ -2484,7 +2678,7 @@ var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\xaf\x03\n" +
+	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\xe5\x03\n" +
 	"\bBanEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2499,7 +2693,9 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
 	"\x05cause\x18\n" +
 	" \x01(\tR\x05cause\x12\x1a\n" +
-	"\breplaces\x18\v \x01(\bR\breplaces\"\xc7\x03\n" +
+	"\breplaces\x18\v \x01(\bR\breplaces\x124\n" +
+	"\vbanned_user\x18\f \x01(\v2\x13.moderato.v1.PersonR\n" +
+	"bannedUser\"\xfd\x03\n" +
 	"\n" +
 	"UnbanEvent\x12\x1d\n" +
 	"\n" +
@@ -2517,7 +2713,9 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x05cause\x18\n" +
 	" \x01(\tR\x05cause\x12$\n" +
 	"\n" +
-	"end_reason\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\"\xb7\x03\n" +
+	"end_reason\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\x124\n" +
+	"\vbanned_user\x18\f \x01(\v2\x13.moderato.v1.PersonR\n" +
+	"bannedUser\"\xeb\x03\n" +
 	"\tMuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2532,7 +2730,9 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
 	"\x05cause\x18\n" +
 	" \x01(\tR\x05cause\x12\x1a\n" +
-	"\breplaces\x18\v \x01(\bR\breplaces\"\xa0\x03\n" +
+	"\breplaces\x18\v \x01(\bR\breplaces\x122\n" +
+	"\n" +
+	"muted_user\x18\f \x01(\v2\x13.moderato.v1.PersonR\tmutedUser\"\xd4\x03\n" +
 	"\vUnmuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2548,7 +2748,9 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x05cause\x18\t \x01(\tR\x05cause\x12$\n" +
 	"\n" +
 	"end_reason\x18\n" +
-	" \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\"\xbb\x01\n" +
+	" \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\x122\n" +
+	"\n" +
+	"muted_user\x18\v \x01(\v2\x13.moderato.v1.PersonR\tmutedUser\"\xbb\x01\n" +
 	"\x0fMuteExpireEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2562,7 +2764,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12$\n" +
 	"\x0etarget_user_id\x18\x04 \x01(\tR\ftargetUserId\x129\n" +
 	"\n" +
-	"cleared_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tclearedAt\"\xd2\x01\n" +
+	"cleared_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tclearedAt\"\xe1\x02\n" +
 	"\tRoleEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2571,7 +2773,11 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\auser_id\x18\x04 \x01(\tR\x06userId\x12\x12\n" +
 	"\x04role\x18\x05 \x01(\tR\x04role\x129\n" +
 	"\n" +
-	"changed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\"\x99\x02\n" +
+	"changed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\x123\n" +
+	"\tmoderator\x18\a \x01(\v2\x13.moderato.v1.PersonH\x00R\tmoderator\x12'\n" +
+	"\x03vip\x18\b \x01(\v2\x13.moderato.v1.PersonH\x00R\x03vip\x12%\n" +
+	"\x02og\x18\t \x01(\v2\x13.moderato.v1.PersonH\x00R\x02ogB\b\n" +
+	"\x06holder\"\x99\x02\n" +
 	"\vUpdateEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2583,7 +2789,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"categoryId\x12%\n" +
 	"\x0ecategory_title\x18\a \x01(\tR\rcategoryTitle\x129\n" +
 	"\n" +
-	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x95\x03\n" +
+	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x97\x03\n" +
 	"\vFollowEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -2593,8 +2799,8 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12;\n" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x12?\n" +
-	"\runfollowed_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\funfollowedAt\x12/\n" +
-	"\bfollower\x18\b \x01(\v2\x13.moderato.v1.PersonR\bfollower\x129\n" +
+	"\runfollowed_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\funfollowedAt\x121\n" +
+	"\bfollower\x18\b \x01(\v2\x15.moderato.v1.FollowerR\bfollower\x129\n" +
 	"\n" +
 	"created_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xa2\x04\n" +
 	"\x11SubscriptionEvent\x12\x1d\n" +
@@ -2692,7 +2898,15 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06raider\x18\x03 \x01(\v2\x13.moderato.v1.PersonR\x06raider\x12!\n" +
 	"\fviewer_count\x18\x04 \x01(\x03R\vviewerCount\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x8f\x02\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xb5\x01\n" +
+	"\bFollower\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\n" +
+	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12;\n" +
+	"\vfollowed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"followedAt\"\x8f\x02\n" +
 	"\n" +
 	"Subscriber\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -2708,10 +2922,11 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
 	"\n" +
 	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x18\n" +
-	"\aaddress\x18\x05 \x01(\tR\aaddress\"5\n" +
+	"\aaddress\x18\x05 \x01(\tR\aaddress\"I\n" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\"\x8c\x02\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\x8c\x02\n" +
 	"\x10ChatMessageEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
@@ -2769,7 +2984,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -2786,63 +3001,72 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*VoteEvent)(nil),              // 12: moderato.v1.VoteEvent
 	(*StreamEvent)(nil),            // 13: moderato.v1.StreamEvent
 	(*RaidEvent)(nil),              // 14: moderato.v1.RaidEvent
-	(*Subscriber)(nil),             // 15: moderato.v1.Subscriber
-	(*Voter)(nil),                  // 16: moderato.v1.Voter
-	(*EventCategory)(nil),          // 17: moderato.v1.EventCategory
-	(*ChatMessageEvent)(nil),       // 18: moderato.v1.ChatMessageEvent
-	(*ChatSender)(nil),             // 19: moderato.v1.ChatSender
-	(*MessageDeleteEvent)(nil),     // 20: moderato.v1.MessageDeleteEvent
-	(*ChatClearEvent)(nil),         // 21: moderato.v1.ChatClearEvent
-	(*timestamppb.Timestamp)(nil),  // 22: google.protobuf.Timestamp
-	(*Person)(nil),                 // 23: moderato.v1.Person
+	(*Follower)(nil),               // 15: moderato.v1.Follower
+	(*Subscriber)(nil),             // 16: moderato.v1.Subscriber
+	(*Voter)(nil),                  // 17: moderato.v1.Voter
+	(*EventCategory)(nil),          // 18: moderato.v1.EventCategory
+	(*ChatMessageEvent)(nil),       // 19: moderato.v1.ChatMessageEvent
+	(*ChatSender)(nil),             // 20: moderato.v1.ChatSender
+	(*MessageDeleteEvent)(nil),     // 21: moderato.v1.MessageDeleteEvent
+	(*ChatClearEvent)(nil),         // 22: moderato.v1.ChatClearEvent
+	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
+	(*Person)(nil),                 // 24: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	22, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	22, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	22, // 2: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	22, // 3: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	22, // 4: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	22, // 5: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	22, // 6: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
-	22, // 7: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	22, // 8: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	22, // 9: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	22, // 10: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	22, // 11: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	22, // 12: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	22, // 13: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
-	23, // 14: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Person
-	22, // 15: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 16: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	22, // 17: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 18: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	22, // 19: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 20: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	23, // 21: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	22, // 22: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 23: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	23, // 24: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	22, // 25: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 26: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
-	16, // 27: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	22, // 28: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 29: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	22, // 30: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	22, // 31: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 32: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	23, // 33: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	22, // 34: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 35: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	22, // 36: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
-	19, // 37: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
-	22, // 38: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
-	22, // 39: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
-	22, // 40: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	41, // [41:41] is the sub-list for method output_type
-	41, // [41:41] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	23, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	23, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	24, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
+	23, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	23, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	24, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
+	23, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	23, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	24, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
+	23, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
+	23, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	24, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
+	23, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	23, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	23, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	24, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
+	24, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
+	24, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
+	23, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	23, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	23, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	15, // 21: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Follower
+	23, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	23, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	16, // 25: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
+	23, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	24, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	23, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	24, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	23, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	17, // 34: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
+	23, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	23, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	23, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	18, // 39: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
+	24, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	23, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
+	23, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	23, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	20, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
+	23, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 47: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	23, // 48: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -2851,13 +3075,18 @@ func file_moderato_v1_events_proto_init() {
 		return
 	}
 	file_moderato_v1_common_proto_init()
+	file_moderato_v1_events_proto_msgTypes[6].OneofWrappers = []any{
+		(*RoleEvent_Moderator)(nil),
+		(*RoleEvent_Vip)(nil),
+		(*RoleEvent_Og)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
