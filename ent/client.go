@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/ent/chatserver"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
+	"github.com/moderato-live/moderato/ent/emote"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
@@ -87,6 +88,8 @@ type Client struct {
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
 	CursorKey *CursorKeyClient
+	// Emote is the client for interacting with the Emote builders.
+	Emote *EmoteClient
 	// Erasure is the client for interacting with the Erasure builders.
 	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
@@ -169,6 +172,7 @@ func (c *Client) init() {
 	c.ChatServer = NewChatServerClient(c.config)
 	c.Clip = NewClipClient(c.config)
 	c.CursorKey = NewCursorKeyClient(c.config)
+	c.Emote = NewEmoteClient(c.config)
 	c.Erasure = NewErasureClient(c.config)
 	c.Event = NewEventClient(c.config)
 	c.EventSequencer = NewEventSequencerClient(c.config)
@@ -304,6 +308,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ChatServer:         NewChatServerClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
+		Emote:              NewEmoteClient(cfg),
 		Erasure:            NewErasureClient(cfg),
 		Event:              NewEventClient(cfg),
 		EventSequencer:     NewEventSequencerClient(cfg),
@@ -366,6 +371,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ChatServer:         NewChatServerClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
+		Emote:              NewEmoteClient(cfg),
 		Erasure:            NewErasureClient(cfg),
 		Event:              NewEventClient(cfg),
 		EventSequencer:     NewEventSequencerClient(cfg),
@@ -426,12 +432,12 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
-		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
-		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Pardon,
-		c.Raid, c.RefreshToken, c.ReplacedBan, c.Role, c.StandingSubscriber, c.Stream,
-		c.Subscription, c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote,
-		c.Webhook, c.WebhookDelivery,
+		c.ChatServer, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event,
+		c.EventSequencer, c.EventSession, c.EventSink, c.EventSubscription,
+		c.EventTicket, c.Follow, c.Grant, c.IdempotencyKey, c.Message,
+		c.MessageGeneration, c.Mute, c.Pardon, c.Raid, c.RefreshToken, c.ReplacedBan,
+		c.Role, c.StandingSubscriber, c.Stream, c.Subscription, c.Sweep, c.SweepChunk,
+		c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -468,6 +474,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Clip.mutate(ctx, m)
 	case *CursorKeyMutation:
 		return c.CursorKey.mutate(ctx, m)
+	case *EmoteMutation:
+		return c.Emote.mutate(ctx, m)
 	case *ErasureMutation:
 		return c.Erasure.mutate(ctx, m)
 	case *EventMutation:
@@ -2158,6 +2166,124 @@ func (c *CursorKeyClient) mutate(ctx context.Context, m *CursorKeyMutation) (Val
 		return (&CursorKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown CursorKey mutation op: %q", m.Op())
+	}
+}
+
+// EmoteClient is a client for the Emote schema.
+type EmoteClient struct {
+	config
+}
+
+// NewEmoteClient returns a client for the Emote from the given config.
+func NewEmoteClient(c config) *EmoteClient {
+	return &EmoteClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `emote.Intercept(f(g(h())))`.
+func (c *EmoteClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Emote = append(c.inters.Emote, interceptors...)
+}
+
+// Create returns a builder for creating a Emote entity.
+func (c *EmoteClient) Create() *EmoteCreate {
+	mutation := newEmoteMutation(c.config, OpCreate)
+	return &EmoteCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Emote entities.
+func (c *EmoteClient) CreateBulk(builders ...*EmoteCreate) *EmoteCreateBulk {
+	return &EmoteCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EmoteClient) MapCreateBulk(slice any, setFunc func(*EmoteCreate, int)) *EmoteCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EmoteCreateBulk{err: fmt.Errorf("calling to EmoteClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EmoteCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EmoteCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Emote.
+func (c *EmoteClient) Update() *EmoteUpdate {
+	mutation := newEmoteMutation(c.config, OpUpdate)
+	return &EmoteUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EmoteClient) UpdateOne(_m *Emote) *EmoteUpdateOne {
+	mutation := newEmoteMutation(c.config, OpUpdateOne, withEmote(_m))
+	return &EmoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EmoteClient) UpdateOneID(id uid.ID) *EmoteUpdateOne {
+	mutation := newEmoteMutation(c.config, OpUpdateOne, withEmoteID(id))
+	return &EmoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Emote.
+func (c *EmoteClient) Delete() *EmoteDelete {
+	mutation := newEmoteMutation(c.config, OpDelete)
+	return &EmoteDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EmoteClient) DeleteOne(_m *Emote) *EmoteDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EmoteClient) DeleteOneID(id uid.ID) *EmoteDeleteOne {
+	builder := c.Delete().Where(emote.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EmoteDeleteOne{builder}
+}
+
+// Query returns a query builder for Emote.
+func (c *EmoteClient) Query() *EmoteQuery {
+	return &EmoteQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEmote},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Emote entity by its id.
+func (c *EmoteClient) Get(ctx context.Context, id uid.ID) (*Emote, error) {
+	return c.Query().Where(emote.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *EmoteClient) Hooks() []Hook {
+	return c.hooks.Emote
+}
+
+// Interceptors returns the client interceptors.
+func (c *EmoteClient) Interceptors() []Interceptor {
+	return c.inters.Emote
+}
+
+func (c *EmoteClient) mutate(ctx context.Context, m *EmoteMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EmoteCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EmoteUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EmoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EmoteDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Emote mutation op: %q", m.Op())
 	}
 }
 
@@ -5500,7 +5626,7 @@ type (
 	hooks struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
-		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
+		CursorKey, Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
 		MessageGeneration, Mute, Pardon, Raid, RefreshToken, ReplacedBan, Role,
 		StandingSubscriber, Stream, Subscription, Sweep, SweepChunk, Token, User, Vod,
@@ -5509,7 +5635,7 @@ type (
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
-		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
+		CursorKey, Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
 		MessageGeneration, Mute, Pardon, Raid, RefreshToken, ReplacedBan, Role,
 		StandingSubscriber, Stream, Subscription, Sweep, SweepChunk, Token, User, Vod,

@@ -26,6 +26,7 @@ import (
 	"github.com/moderato-live/moderato/ent/chatserver"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
+	"github.com/moderato-live/moderato/ent/emote"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
@@ -129,6 +130,7 @@ func checkColumn(t, c string) error {
 			chatserver.Table:         chatserver.ValidColumn,
 			clip.Table:               clip.ValidColumn,
 			cursorkey.Table:          cursorkey.ValidColumn,
+			emote.Table:              emote.ValidColumn,
 			erasure.Table:            erasure.ValidColumn,
 			event.Table:              event.ValidColumn,
 			eventsequencer.Table:     eventsequencer.ValidColumn,

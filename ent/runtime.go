@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
+	"github.com/moderato-live/moderato/ent/emote"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/eventsession"
@@ -255,6 +256,16 @@ func init() {
 	cursorkeyDescSecret := cursorkeyFields[1].Descriptor()
 	// cursorkey.SecretValidator is a validator for the "secret" field. It is called by the builders before save.
 	cursorkey.SecretValidator = cursorkeyDescSecret.Validators[0].(func([]byte) error)
+	emoteFields := schema.Emote{}.Fields()
+	_ = emoteFields
+	// emoteDescName is the schema descriptor for name field.
+	emoteDescName := emoteFields[2].Descriptor()
+	// emote.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	emote.NameValidator = emoteDescName.Validators[0].(func(string) error)
+	// emoteDescImageURL is the schema descriptor for image_url field.
+	emoteDescImageURL := emoteFields[3].Descriptor()
+	// emote.ImageURLValidator is a validator for the "image_url" field. It is called by the builders before save.
+	emote.ImageURLValidator = emoteDescImageURL.Validators[0].(func(string) error)
 	eventFields := schema.Event{}.Fields()
 	_ = eventFields
 	// eventDescType is the schema descriptor for type field.

@@ -42,6 +42,8 @@ type Tx struct {
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
 	CursorKey *CursorKeyClient
+	// Emote is the client for interacting with the Emote builders.
+	Emote *EmoteClient
 	// Erasure is the client for interacting with the Erasure builders.
 	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
@@ -245,6 +247,7 @@ func (tx *Tx) init() {
 	tx.ChatServer = NewChatServerClient(tx.config)
 	tx.Clip = NewClipClient(tx.config)
 	tx.CursorKey = NewCursorKeyClient(tx.config)
+	tx.Emote = NewEmoteClient(tx.config)
 	tx.Erasure = NewErasureClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
 	tx.EventSequencer = NewEventSequencerClient(tx.config)

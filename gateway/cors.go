@@ -18,7 +18,7 @@ func crossOrigin(origins []string) *cors.Cors {
 		AllowedOrigins:       origins,
 		AllowedMethods:       []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders:       []string{"*"}, // see askedHeaders
-		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link", replayedHeader},
+		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link", "ETag", replayedHeader},
 		MaxAge:               3600,
 		OptionsSuccessStatus: http.StatusNoContent,
 	})

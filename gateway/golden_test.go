@@ -186,6 +186,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"get_profile", viewer, 200, "GET", "/v1/users/profile", ""},
 		{"list_users", app, 200, "GET", "/v1/users?username[]=@Amara.Okafor&userId[]=" + channel, ""},
 		{"list_categories", viewer, 200, "GET", "/v1/categories?query=a", ""},
+		{"list_platform_emotes", viewer, 200, "GET", "/v1/emotes/blaze", ""},
 		{"get_self", app, 200, "GET", "/v1/tokens/self", ""},
 		{"get_user", moderator, 200, "GET", "/v1/moderation/users?username=tomasz_wrona&channelId=" + channel, ""},
 		{"list_log", moderator, 200, "GET", logPath + "?channelId=" + channel, ""},

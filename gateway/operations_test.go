@@ -67,6 +67,7 @@ var additions = []operation{
 	{"moderato.v1.ModerationService.RevertModerator", "POST", "/v1/moderation/reverts", revertResult},
 	{"moderato.v1.ChannelsService.ListRaids", "GET", "/v1/channels/raids", paged(raidRow)},
 	{"moderato.v1.ChannelsService.ListCategories", "GET", "/v1/categories", paged(categoryRow)},
+	{"moderato.v1.ChannelsService.ListPlatformEmotes", "GET", "/v1/emotes/blaze", emoteRows},
 	{"moderato.v1.ModerationService.GetUser", "GET", "/v1/moderation/users", moderatedUser},
 	{"moderato.v1.UsersService.GetProfile", "GET", "/v1/users/profile", profile},
 	{"moderato.v1.UsersService.ListUsers", "GET", "/v1/users", list{userSummary}},

@@ -91,7 +91,11 @@ func (f *facade) findRoutes() (routes, error) {
 		if err != nil {
 			return nil, err
 		}
-		found.add(variable.ReplaceAllString(path, anySegment), operation{method: method, handle: f.call, maxBody: maxBodyOf(rpc), input: rpc.Input()})
+		handle := f.call
+		if hasETag, _ := proto.GetExtension(rpc.Options(), optionsv1.E_HasEtag).(bool); hasETag {
+			handle = tagged(handle)
+		}
+		found.add(variable.ReplaceAllString(path, anySegment), operation{method: method, handle: handle, maxBody: maxBodyOf(rpc), input: rpc.Input()})
 	}
 	return found, nil
 }

@@ -30,6 +30,7 @@ const (
 	sweepsPath     = "/v1/moderation/sweeps"
 	logPath        = "/v1/moderation/log"
 	webhooksPath   = "/v1/webhooks"
+	emotesPath     = "/v1/emotes/channels/" // a channel follows
 )
 
 // start starts a server with the World; changes modify its configuration.

@@ -31,7 +31,7 @@ var responseHeaders = map[string]object{
 		{"schema", object{{"type", "string"}}}, {"example", "@1793491200"},
 	},
 	"ETag": {
-		{"description", "The version of the document, for If-None-Match."},
+		{"description", "The version of the response, for If-None-Match."},
 		{"schema", object{{"type", "string"}}}, {"example", `W/"3f8a2c61"`},
 	},
 	"Location": {
@@ -75,6 +75,11 @@ func requestHeaders() []object {
 }
 
 var parameters = object{
+	{"IfNoneMatch", object{
+		{"name", "If-None-Match"}, {"in", "header"},
+		{"description", "The `ETag` of an earlier response. If the response would be the same, it is 304 without a body."},
+		{"schema", object{{"type", "string"}}},
+	}},
 	{"RequestId", object{
 		{"name", "X-Request-Id"}, {"in", "header"},
 		{"description", "An id of the caller's choice for the request: 1 to 64 of `A-Z a-z 0-9 _ . -`. The response, the server's log and the moderation log contain it. Any other value is replaced by a new id."},

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	"github.com/moderato-live/moderato/server/authz"
 )
 
@@ -28,6 +29,9 @@ func (d *document) operation(method protoreflect.MethodDescriptor) object {
 	}
 	o = append(o, member{"security", securityOf(rule)})
 	parameters := append(d.query(method, verb), requestHeaders()...)
+	if hasETag(method) {
+		parameters = append(parameters, ref("parameters", "IfNoneMatch"))
+	}
 	if verb != http.MethodGet {
 		parameters = append(parameters, ref("parameters", "IdempotencyKey"))
 	}
@@ -42,7 +46,19 @@ func (d *document) operation(method protoreflect.MethodDescriptor) object {
 		}})
 	}
 	responses := object{{"200", d.success(method)}}
+	if hasETag(method) {
+		responses = append(responses, member{"304", object{
+			{"description", "The response is that of the ETag in If-None-Match."},
+			{"headers", d.headers(append([]string{"X-Request-Id", "ETag"}, rateLimitHeaders...)...)},
+		}})
+	}
 	return append(o, member{"responses", append(responses, d.errorResponses(all, rule, deprecation(method)...)...)})
+}
+
+// hasETag reports whether responses have the header ETag.
+func hasETag(method protoreflect.MethodDescriptor) bool {
+	has, _ := proto.GetExtension(method.Options(), optionsv1.E_HasEtag).(bool)
+	return has
 }
 
 func isDeprecated(method protoreflect.MethodDescriptor) bool {
@@ -123,6 +139,9 @@ func (d *document) success(method protoreflect.MethodDescriptor) object {
 		headers = append(headers, deprecation(method)...)
 	case isOptionalPage(method):
 		headers = append(headers, "Link")
+	}
+	if hasETag(method) {
+		headers = append(headers, "ETag")
 	}
 	if verb, _ := authz.HTTP(method); verb != http.MethodGet {
 		headers = append(headers, "Idempotent-Replayed")

@@ -407,6 +407,27 @@ var (
 		Columns:    CursorKeysColumns,
 		PrimaryKey: []*schema.Column{CursorKeysColumns[0]},
 	}
+	// EmotesColumns holds the columns for the "emotes" table.
+	EmotesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "name", Type: field.TypeString, Size: 160, SchemaType: map[string]string{"mysql": "varchar(40)"}},
+		{Name: "image_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "is_public", Type: field.TypeBool},
+	}
+	// EmotesTable holds the schema information for the "emotes" table.
+	EmotesTable = &schema.Table{
+		Name:       "emotes",
+		Columns:    EmotesColumns,
+		PrimaryKey: []*schema.Column{EmotesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "emote_channel_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{EmotesColumns[1], EmotesColumns[2]},
+			},
+		},
+	}
 	// ErasuresColumns holds the columns for the "erasures" table.
 	ErasuresColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1468,6 +1489,7 @@ var (
 		ChatServersTable,
 		ClipsTable,
 		CursorKeysTable,
+		EmotesTable,
 		ErasuresTable,
 		EventsTable,
 		EventSequencersTable,
@@ -1570,6 +1592,11 @@ func init() {
 	}
 	CursorKeysTable.Annotation = &entsql.Annotation{
 		Table:     "cursor_keys",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	EmotesTable.Annotation = &entsql.Annotation{
+		Table:     "emotes",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -48,6 +48,9 @@ type Clip func(*sql.Selector)
 // CursorKey is the predicate function for cursorkey builders.
 type CursorKey func(*sql.Selector)
 
+// Emote is the predicate function for emote builders.
+type Emote func(*sql.Selector)
+
 // Erasure is the predicate function for erasure builders.
 type Erasure func(*sql.Selector)
 

@@ -1,4 +1,4 @@
-// Package content holds the clips, VODs and votes of channels.
+// Package content holds the clips, VODs, emotes and votes of channels.
 package content
 
 import (

@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// Service serves the operations about clips, VODs and votes.
+// Service serves the operations about clips, VODs, emotes and votes.
 type Service struct {
 	// Store is the database.
 	Store *store.Store

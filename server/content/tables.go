@@ -27,6 +27,17 @@ var Tables = []domain.Table{
 		Checks:     []domain.Check{domain.CountCheck("vod_count", "SELECT COUNT(*) FROM vods r WHERE r.channel_id = c.id")},
 	},
 	{
+		Name: "emotes", Channel: "channel_id", Impersonal: []string{"name", "image_url"},
+		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetEmote, domain.IgnoreRow(putEmote), (*platformv1.EmoteRecord).GetChannelId)},
+		Checks: []domain.Check{{
+			Name: "an emote belongs to a channel or to the platform",
+			Query: `SELECT ` + domain.Hex("r.id") + `, CONCAT('has the channel ', ` + domain.Hex("r.channel_id") + `, ', which does not exist')
+				FROM emotes r WHERE r.channel_id <> ? AND NOT EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id)
+				AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = r.channel_id)`,
+			Args: func(domain.CheckTime) []any { return []any{platform} },
+		}},
+	},
+	{
 		Name: "votes", Channel: "channel_id",
 		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}, {Name: "username", Erase: domain.WithRow}, {Name: "address", Erase: domain.WithRow}},
 		Erase:      domain.Erasure{User: []domain.Step{{Name: "votes of the user", Do: eraseVotes}}},

@@ -126,6 +126,11 @@ func describe(r *platformv1.Record) (key string, references []string) {
 		}
 	case *platformv1.Record_Vod:
 		return "vod " + r.Vod.GetId(), []string{"channel " + r.Vod.GetChannelId(), fmt.Sprint("category ", r.Vod.GetCategoryId())}
+	case *platformv1.Record_Emote:
+		if r.Emote.GetChannelId() == "" {
+			return "emote " + r.Emote.GetId(), nil
+		}
+		return "emote " + r.Emote.GetId(), []string{"channel " + r.Emote.GetChannelId()}
 	case *platformv1.Record_Vote:
 		return "vote " + r.Vote.GetId(), []string{"channel " + r.Vote.GetChannelId()}
 	case *platformv1.Record_Raid:
@@ -257,7 +262,7 @@ func TestDemoFillsEveryList(t *testing.T) {
 		activities[r.GetActivity().GetType()]++
 	}
 	for kind, least := range map[string]int{
-		"follow": 1000, "subscription": 100, "stream": 40, "clip": 45, "vod": 36, "vote": 100, "activity": 180, "raid": 24,
+		"follow": 1000, "subscription": 100, "stream": 40, "clip": 45, "vod": 36, "vote": 100, "activity": 180, "raid": 24, "emote": 6,
 	} {
 		if kinds[kind] < least {
 			t.Errorf("%d records of %s, want at least %d", kinds[kind], kind, least)

@@ -20,6 +20,9 @@ const (
 	feedStream // the first of the feeds' streams, one per channel
 )
 
+// emoteStream is beyond the streams of the feeds.
+const emoteStream uint64 = 1 << 32
+
 func stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 
 // randomID returns a random UUIDv4.

@@ -42,6 +42,7 @@ func Records(now instant.Instant) []*platformv1.Record {
 	for _, m := range w.messages {
 		records = append(records, m.record(now))
 	}
+	records = append(records, w.emotes()...)
 	records = append(records, w.clients()...)
 	return append(records, w.feed(now)...)
 }

@@ -166,6 +166,9 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.pardon(as, mine, s.newcomer())
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
+	s.must(s.content.PutEmote(s.ctx, &platformv1.PutEmoteRequest{Emote: &platformv1.EmoteRecord{
+		Id: uid.New().String(), ChannelId: mine.String(), Name: "GG", ImageUrl: "https://img.example.com/emote.png",
+	}}))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
 		Id: uid.New().String(), ChannelId: mine.String(), Title: p.text(12), StartedAt: now.Proto(), EndedAt: now.Proto(),
 	}}))

@@ -2,6 +2,8 @@ package feed_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +92,87 @@ func TestPutReplaceAndDeleteClip(t *testing.T) {
 		f.wantCounted(0, 0)
 		f.wantEvents(servertest.Owner)
 		f.wantActivities(servertest.Owner)
+	})
+}
+
+// emotesOf returns the response with emotes, over REST.
+func (f *platformFeed) emotesOf(path string) servertest.Response {
+	return f.REST(f.t, f.owners[servertest.Owner], "GET", "/v1/emotes/"+path, "")
+}
+
+func (f *platformFeed) wantEmotes(path, want string) {
+	f.t.Helper()
+	if r := f.emotesOf(path); !strings.Contains(r.Body, `"data":{"rows":[`+want+`]}`) {
+		f.t.Errorf("%s: got %d %s, want %s", path, r.Status, r.Body, want)
+	}
+}
+
+func TestPutReplaceAndDeleteEmote(t *testing.T) {
+	eachFeed(t, func(t *testing.T, f *platformFeed) {
+		channel := "channels/" + servertest.Owner.String()
+		put := func(id, channel, name string, isPublic bool) *platformv1.PutEmoteRequest {
+			return &platformv1.PutEmoteRequest{Emote: &platformv1.EmoteRecord{Id: id, ChannelId: channel, Name: name, ImageUrl: poster, IsPublic: isPublic}}
+		}
+		row := func(id, name string, isPublic bool) string {
+			return fmt.Sprintf(`{"id":%q,"name":%q,"imageUrl":%q,"isPublic":%t}`, id, name, poster, isPublic)
+		}
+		owner := servertest.Owner.String()
+		f.wantEmotes(channel, "")
+		mine := put(emote1, strings.ToUpper(owner), " gg ", false)
+		want := put(emote1, owner, "gg", false).GetEmote()
+		if got, _ := f.once(mine).(*platformv1.PutEmoteResponse); !proto.Equal(got.GetEmote(), want) {
+			t.Errorf("PutEmote answers %v, want %v", got, want)
+		}
+		f.once(put(emote2, owner, "GG", true)) // letter case distinguishes
+		f.once(put(emote3, "", "gg", false))   // of the platform
+		f.wantEmotes(channel, row(emote2, "GG", true)+","+row(emote1, "gg", false))
+		f.wantEmotes("blaze", row(emote3, "gg", false))
+
+		f.refuse(put(emote2, owner, "gg", true), "INVALID_ARGUMENT", "emote.name belongs to another emote of the channel")
+		f.refuse(put(emote3, owner, "hi", true), "INVALID_ARGUMENT", "emote.channelId must be that of the present emote, which does not change")
+		f.refuse(put(emote1, "", "hi", true), "INVALID_ARGUMENT", "emote.channelId must be that of the present emote, which does not change")
+		f.refuse(put(clip1, servertest.Nobody.String(), "hi", true), "CHANNEL_NOT_FOUND")
+		f.once(put(emote1, owner, "hi", true))
+		f.once(&platformv1.DeleteEmoteRequest{EmoteId: emote2})
+		f.wantEmotes(channel, row(emote1, "hi", true))
+		if r := f.emotesOf("channels/" + servertest.Nobody.String()); !strings.Contains(r.Body, `"code":"CHANNEL_NOT_FOUND"`) {
+			t.Errorf("of no channel: got %s", r.Body)
+		}
+		if r := f.emotesOf("channels/x"); !strings.Contains(r.Body, "channelId must be a UUID") {
+			t.Errorf("of a damaged id: got %s", r.Body)
+		}
+		f.wantEvents(servertest.Owner)
+	})
+}
+
+// TestEmotesOfChannelAreLimited has 4,999 emotes, and calls that each put another one at the
+// same time.
+func TestEmotesOfChannelAreLimited(t *testing.T) {
+	eachFeed(t, func(t *testing.T, f *platformFeed) {
+		for _, channel := range []uid.ID{servertest.Owner, {}} {
+			for i := range 4999 {
+				f.exec("INSERT INTO emotes (id, channel_id, name, image_url, is_public) VALUES (?, ?, ?, 'https://img.example.com/x', ?)", uid.New(), channel, fmt.Sprint(i), false)
+			}
+			var requests []proto.Message
+			for range 4 {
+				r := &platformv1.EmoteRecord{Id: uid.New().String(), Name: uid.New().String(), ImageUrl: poster}
+				if !channel.IsZero() {
+					r.ChannelId = channel.String()
+				}
+				requests = append(requests, &platformv1.PutEmoteRequest{Emote: r})
+			}
+			_, errs := f.concurrently(f.Server, requests)
+			ended := map[string]int{}
+			for _, err := range errs {
+				ended[refusalOf(err)[0]]++
+			}
+			if ended["OK"] != 1 || ended["INVALID_ARGUMENT"] != 3 {
+				t.Errorf("channel %v: the calls ended with %v", channel, ended)
+			}
+		}
+		if r := f.emotesOf("blaze"); r.Status != 200 || strings.Count(r.Body, `"id"`) != 5000 {
+			t.Errorf("got %d, %d emotes", r.Status, strings.Count(r.Body, `"id"`))
+		}
 	})
 }
 

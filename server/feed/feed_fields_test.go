@@ -48,6 +48,10 @@ func badFields() map[string][]wrong {
 		{&timestamppb.Timestamp{Seconds: math.MaxInt64}, noTime}, {&timestamppb.Timestamp{Nanos: -1}, noTime}, {&timestamppb.Timestamp{Nanos: 1e9}, noTime},
 	}
 	owner := servertest.Owner.String()
+	urls := []wrong{
+		{"/a.png", noURL}, {"javascript:alert(1)", noURL}, {"ftp://img.example.com/a.png", noURL}, {"https://", noURL},
+		{"https://img.example.com/\x00", noURL}, {"https://img.example.com/" + strings.Repeat("a", 2025), noURL},
+	}
 	return map[string][]wrong{
 		"id": append(required,
 			wrong{"x", noUUID}, wrong{owner[:35], noUUID}, wrong{"{" + owner + "}", noUUID},
@@ -59,17 +63,16 @@ func badFields() map[string][]wrong {
 		"key":           append(spaces, badText("must be 1 to 64 characters", 64)...),
 		"message":       badText("must be 0 to 500 characters", 500),
 		"lang":          {{"english please", noLanguage}, {strings.Repeat("a", 256), noLanguage}, {"e\x00", noLanguage}},
-		"url": {
-			{"/a.png", noURL}, {"javascript:alert(1)", noURL}, {"ftp://img.example.com/a.png", noURL}, {"https://", noURL},
-			{"https://img.example.com/\x00", noURL}, {"https://img.example.com/" + strings.Repeat("a", 2025), noURL},
-		},
-		"natural": {{int64(-1), noNatural}, {int64(math.MinInt64), noNatural}},
-		"fact":    {{int64(-1), noFact}, {int64(1 << 53), noFact}, {int64(math.MaxInt64), noFact}},
-		"amount":  {{int64(0), noAmount}, {int64(-1), noAmount}, {int64(1 << 53), noAmount}, {int64(math.MaxInt64), noAmount}},
-		"time":    times,
-		"must":    append([]wrong{{nil, isRequired}}, times...),
-		"type":    {{"", noType}, {"raid", noType}, {"Vote", noType}},
-		"free":    nil,
+		"emoteName":     append(spaces, badText("must be 1 to 40 characters", 40)...),
+		"url":           urls,
+		"requiredURL":   append(required, urls...),
+		"natural":       {{int64(-1), noNatural}, {int64(math.MinInt64), noNatural}},
+		"fact":          {{int64(-1), noFact}, {int64(1 << 53), noFact}, {int64(math.MaxInt64), noFact}},
+		"amount":        {{int64(0), noAmount}, {int64(-1), noAmount}, {int64(1 << 53), noAmount}, {int64(math.MaxInt64), noAmount}},
+		"time":          times,
+		"must":          append([]wrong{{nil, isRequired}}, times...),
+		"type":          {{"", noType}, {"raid", noType}, {"Vote", noType}},
+		"free":          nil,
 	}
 }
 
@@ -102,6 +105,10 @@ func fieldKinds() map[string]map[string]string {
 			"clip.duration": "natural", "clip.previewImgUrl": "url", "clip.clipUrl": "url", "clip.categoryId": "free", "clip.createdAt": "time",
 		},
 		"DeleteClipRequest": {"clipId": "id"},
+		"PutEmoteRequest": {
+			"emote.id": "id", "emote.channelId": "optionalID", "emote.name": "emoteName", "emote.imageUrl": "requiredURL", "emote.isPublic": "free",
+		},
+		"DeleteEmoteRequest": {"emoteId": "id"},
 		"PutVodRequest": {
 			"vod.id": "id", "vod.channelId": "id", "vod.title": "title", "vod.viewCount": "natural", "vod.duration": "natural",
 			"vod.previewImgUrl": "url", "vod.startedAt": "must", "vod.endedAt": "must", "vod.categoryId": "free",
@@ -189,6 +196,8 @@ func TestAllViolationsAreReportedTogether(t *testing.T) {
 		&platformv1.PutClipRequest{}:                                                       clip,
 		&platformv1.PutClipRequest{Clip: &platformv1.ClipRecord{}}:                         clip,
 		&platformv1.DeleteClipRequest{}:                                                    {"clipId is required"},
+		&platformv1.PutEmoteRequest{}:                                                      {"emote.id is required", "emote.name is required", "emote.imageUrl is required"},
+		&platformv1.DeleteEmoteRequest{}:                                                   {"emoteId is required"},
 		&platformv1.PutVodRequest{}:                                                        vod,
 		&platformv1.PutVodRequest{Vod: &platformv1.VodRecord{}}:                            vod,
 		&platformv1.DeleteVodRequest{}:                                                     {"vodId is required"},

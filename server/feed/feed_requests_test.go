@@ -24,9 +24,12 @@ import (
 
 // The ids of the records of the tests.
 const (
-	clip1 = "0b6fcccc-0000-4000-8000-000000000001"
-	vod1  = "0b6fdede-0000-4000-8000-000000000001"
-	vote1 = "0b6fabab-0000-4000-8000-000000000001"
+	clip1  = "0b6fcccc-0000-4000-8000-000000000001"
+	emote1 = "0b6feeee-0000-4000-8000-0000000000e1"
+	emote2 = "0b6feeee-0000-4000-8000-0000000000e2"
+	emote3 = "0b6feeee-0000-4000-8000-0000000000e3"
+	vod1   = "0b6fdede-0000-4000-8000-000000000001"
+	vote1  = "0b6fabab-0000-4000-8000-000000000001"
 )
 
 // feedRequests returns valid calls of each kind. Each changes something if they are made
@@ -83,6 +86,7 @@ func knownRequests(now instant.Instant) []proto.Message {
 		&platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
 			Id: vod1, ChannelId: owner, Title: "Yesterday", StartedAt: now.Add(-time.Hour).Proto(), EndedAt: now.Proto(),
 		}},
+		&platformv1.PutEmoteRequest{Emote: &platformv1.EmoteRecord{Id: emote1, ChannelId: owner, Name: "GG", ImageUrl: poster}},
 		&platformv1.RecordVoteRequest{ChannelId: owner, Id: vote1, UserId: viewer, Amount: 3},
 		&platformv1.RecordGiftRequest{ChannelId: owner, Key: "gift 1", UserId: viewer, Count: 5},
 		&platformv1.RecordThanksRequest{ChannelId: owner, Key: "thanks 1", UserId: viewer, Amount: 250},
@@ -91,6 +95,7 @@ func knownRequests(now instant.Instant) []proto.Message {
 		}},
 		&platformv1.DeleteClipRequest{ClipId: clip1},
 		&platformv1.DeleteVodRequest{VodId: vod1},
+		&platformv1.DeleteEmoteRequest{EmoteId: emote1},
 		&platformv1.EndStreamRequest{ChannelId: owner},
 		&platformv1.EndSubscriptionRequest{ChannelId: owner, UserId: viewer},
 		&platformv1.UnfollowRequest{ChannelId: owner, UserId: viewer},
@@ -315,7 +320,7 @@ func TestUUIDsAreCaseInsensitive(t *testing.T) {
 		for _, request := range feedRequests(f.now) {
 			upper := proto.Clone(request)
 			for _, path := range pathsOf(request.ProtoReflect().Descriptor()) {
-				if slices.Contains([]string{"channelId", "userId", "creatorId", "clipId", "vodId", "id"}, path[len(path)-1]) {
+				if slices.Contains([]string{"channelId", "userId", "creatorId", "clipId", "vodId", "emoteId", "id"}, path[len(path)-1]) {
 					upper = edit(upper, path, upperOf(upper, path))
 				}
 			}

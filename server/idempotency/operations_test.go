@@ -186,6 +186,10 @@ func (o *operations) content() {
 		Vod: &platformv1.VodRecord{Id: someID.String(), ChannelId: channelID, Title: "VOD", StartedAt: timestamppb.Now(), EndedAt: timestamppb.Now()},
 	})
 	o.repeat(o.service, platformv1.ContentService_DeleteVod_FullMethodName, &platformv1.DeleteVodRequest{VodId: someID.String()})
+	o.repeat(o.service, platformv1.ContentService_PutEmote_FullMethodName, &platformv1.PutEmoteRequest{
+		Emote: &platformv1.EmoteRecord{Id: someID.String(), ChannelId: channelID, Name: "GG", ImageUrl: "https://img.example.com/gg.png"},
+	})
+	o.repeat(o.service, platformv1.ContentService_DeleteEmote_FullMethodName, &platformv1.DeleteEmoteRequest{EmoteId: someID.String()})
 	o.repeat(o.service, platformv1.ContentService_RecordVote_FullMethodName, &platformv1.RecordVoteRequest{
 		ChannelId: channelID, Id: someID.String(), UserId: viewerID, Epoch: 1, Amount: 1, Address: "a",
 	})

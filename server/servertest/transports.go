@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	pathpkg "path"
+	"regexp"
 	"strings"
 	"testing"
 
-	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -144,13 +145,15 @@ func OutcomeOf(err error) Outcome {
 	return o
 }
 
+// variable matches a variable in the path of an annotation.
+var variable = regexp.MustCompile(`\{\w+\}`)
+
 // findRPC returns the RPC whose HTTP annotation has a method and path.
 func findRPC(t *testing.T, method, path string) protoreflect.MethodDescriptor {
 	t.Helper()
 	for rpc := range authz.Methods() {
-		rule, _ := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
-		if (method == http.MethodGet && rule.GetGet() == path) || (method == http.MethodPost && rule.GetPost() == path) ||
-			(method == http.MethodDelete && rule.GetDelete() == path) {
+		verb, pattern := authz.HTTP(rpc)
+		if matches, _ := pathpkg.Match(variable.ReplaceAllString(pattern, "*"), path); verb == method && matches {
 			return rpc
 		}
 	}

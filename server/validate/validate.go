@@ -254,6 +254,14 @@ func (f *Fields) URL(field, value string) string {
 	return ""
 }
 
+// RequiredURL is like URL, but reports a missing one as such.
+func (f *Fields) RequiredURL(field, value string) string {
+	if value == "" {
+		f.Add(field, required)
+	}
+	return f.URL(field, value)
+}
+
 // MaxLength returns the declared maximum length of a text.
 func (f *Fields) MaxLength(field string) int { return int(f.bounds(field).GetMaxLength()) }
 

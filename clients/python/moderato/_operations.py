@@ -40,10 +40,12 @@ from ._types import (
     ListCategoriesResponse,
     ListChannelsResponse,
     ListClipsResponse,
+    ListEmotesResponse,
     ListFollowedResponse,
     ListFollowersResponse,
     ListLogResponse,
     ListMessagesResponse,
+    ListPlatformEmotesResponse,
     ListRaidsResponse,
     ListSubscribersResponse,
     ListSubscriptionsResponse,
@@ -379,6 +381,29 @@ class Channels(Resource):
         Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
         """
         return self._list("/v1/categories", {"query": query, "cursor": cursor, "limit": limit, "term": term}, ListCategoriesResponse, Category, 200, options)
+
+    def list_platform_emotes(
+        self,
+        *,
+        options: Optional[Options] = None,
+    ) -> ListPlatformEmotesResponse:
+        """Returns the emotes of the platform, ordered by name. They show in every channel, whatever `isPublic` is.
+
+        Tokens: user, app or service. Scope: `users.read`.
+        """
+        return self._get("/v1/emotes/blaze", {}, ListPlatformEmotesResponse, options)  # type: ignore[no-any-return]
+
+    def list_emotes(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> ListEmotesResponse:
+        """Returns the emotes of a channel, ordered by name, whether they are public or not.
+
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+        """
+        return self._get(f"/v1/emotes/channels/{segment(channel_id)}", {}, ListEmotesResponse, options)  # type: ignore[no-any-return]
 
     def get_stream_info(
         self,

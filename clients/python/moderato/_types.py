@@ -34,6 +34,7 @@ __all__ = [
     "CreateEventTicketResponse",
     "CreateSubscriptionResponse",
     "CreateWebhookResponse",
+    "Emote",
     "EnableWebhookResponse",
     "EventCategory",
     "EventMetadata",
@@ -56,10 +57,12 @@ __all__ = [
     "ListCategoriesResponse",
     "ListChannelsResponse",
     "ListClipsResponse",
+    "ListEmotesResponse",
     "ListFollowedResponse",
     "ListFollowersResponse",
     "ListLogResponse",
     "ListMessagesResponse",
+    "ListPlatformEmotesResponse",
     "ListRaidsResponse",
     "ListSubscribersResponse",
     "ListSubscriptionsResponse",
@@ -728,6 +731,23 @@ class CreateWebhookResponse:
 
 
 @dataclass(frozen=True)
+class Emote:
+    """Emote is a picture that chat messages name as `[emote:<id>]`."""
+
+    id: str
+    """The emote's id: a UUID in lower case."""
+
+    name: str
+    """The name, which is unique in the channel."""
+
+    image_url: str
+    """The URL of the picture."""
+
+    is_public: bool
+    """Whether the emote also shows in channels other than its own."""
+
+
+@dataclass(frozen=True)
 class EnableWebhookResponse:
     """EnableWebhookResponse reports where the webhook resumes."""
 
@@ -1144,6 +1164,14 @@ class ListClipsResponse:
 
 
 @dataclass(frozen=True)
+class ListEmotesResponse:
+    """ListEmotesResponse is the list of a channel's emotes."""
+
+    rows: list[Emote]
+    """The emotes: at most 5000, ordered by name."""
+
+
+@dataclass(frozen=True)
 class ListFollowedResponse:
     """ListFollowedResponse is a page of followed channels."""
 
@@ -1191,6 +1219,14 @@ class ListMessagesResponse:
 
     pagination: Pagination
     """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListPlatformEmotesResponse:
+    """ListPlatformEmotesResponse is the list of the platform's emotes."""
+
+    rows: list[Emote]
+    """The emotes: at most 5000, ordered by name."""
 
 
 @dataclass(frozen=True)

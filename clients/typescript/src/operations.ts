@@ -84,6 +84,7 @@ export type CreateWebhookResponse = Schemas['CreateWebhookResponse']
 export type DeleteMessageRequest = Schemas['DeleteMessageRequest']
 export type DeleteSubscriptionRequest = Schemas['DeleteSubscriptionRequest']
 export type DeleteWebhookRequest = Schemas['DeleteWebhookRequest']
+export type Emote = Schemas['Emote']
 export type EnableWebhookRequest = Schemas['EnableWebhookRequest']
 export type EnableWebhookResponse = Schemas['EnableWebhookResponse']
 export type ErrorCode = Schemas['ErrorCode']
@@ -107,10 +108,12 @@ export type ListBannedUsersResponse = Schemas['ListBannedUsersResponse']
 export type ListCategoriesResponse = Schemas['ListCategoriesResponse']
 export type ListChannelsResponse = Schemas['ListChannelsResponse']
 export type ListClipsResponse = Schemas['ListClipsResponse']
+export type ListEmotesResponse = Schemas['ListEmotesResponse']
 export type ListFollowedResponse = Schemas['ListFollowedResponse']
 export type ListFollowersResponse = Schemas['ListFollowersResponse']
 export type ListLogResponse = Schemas['ListLogResponse']
 export type ListMessagesResponse = Schemas['ListMessagesResponse']
+export type ListPlatformEmotesResponse = Schemas['ListPlatformEmotesResponse']
 export type ListRaidsResponse = Schemas['ListRaidsResponse']
 export type ListSubscribersResponse = Schemas['ListSubscribersResponse']
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse']
@@ -364,6 +367,24 @@ export class Channels extends Resource {
    */
   listCategories(query: Query<'listCategories'> = {}, options?: RequestOptions): List<ListCategoriesResponse> {
     return this.list('/v1/categories', query, 200, options)
+  }
+
+  /**
+   * Returns the emotes of the platform, ordered by name. They show in every channel, whatever `isPublic` is.
+   *
+   * Tokens: user, app or service. Scope: `users.read`.
+   */
+  listPlatformEmotes(options?: RequestOptions): Promise<ListPlatformEmotesResponse> {
+    return this.get('/v1/emotes/blaze', {}, options)
+  }
+
+  /**
+   * Returns the emotes of a channel, ordered by name, whether they are public or not.
+   *
+   * Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+   */
+  listEmotes(channelId: string, options?: RequestOptions): Promise<ListEmotesResponse> {
+    return this.get(`/v1/emotes/channels/${encodeURIComponent(channelId)}`, {}, options)
   }
 
   /**

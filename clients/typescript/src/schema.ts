@@ -224,6 +224,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/emotes/blaze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listPlatformEmotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emotes/channels/{channelId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listEmotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/channels/stream-info": {
         parameters: {
             query?: never;
@@ -1517,6 +1549,20 @@ export interface components {
              */
             webhookId: string;
         };
+        /** @description Emote is a picture that chat messages name as `[emote:<id>]`. */
+        Emote: {
+            /**
+             * Format: uuid
+             * @description The emote's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The name, which is unique in the channel. */
+            name: string;
+            /** @description The URL of the picture. */
+            imageUrl: string;
+            /** @description Whether the emote also shows in channels other than its own. */
+            isPublic: boolean;
+        };
         /** @description EnableWebhookRequest names the webhook. */
         EnableWebhookRequest: {
             /**
@@ -1926,6 +1972,11 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description ListEmotesResponse is the list of a channel's emotes. */
+        ListEmotesResponse: {
+            /** @description The emotes: at most 5000, ordered by name. */
+            rows: components["schemas"]["Emote"][];
+        };
         /** @description ListFollowedResponse is a page of followed channels. */
         ListFollowedResponse: {
             /** @description The channels of the page. */
@@ -1963,6 +2014,11 @@ export interface components {
             messages: components["schemas"]["ChatMessage"][];
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListPlatformEmotesResponse is the list of the platform's emotes. */
+        ListPlatformEmotesResponse: {
+            /** @description The emotes: at most 5000, ordered by name. */
+            rows: components["schemas"]["Emote"][];
         };
         /** @description ListRaidsResponse is a page of raids. */
         ListRaidsResponse: {
@@ -4085,6 +4141,56 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["ListCategoriesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listPlatformEmotes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListPlatformEmotesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listEmotes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListEmotesResponse"];
                     };
                 };
             };

@@ -194,6 +194,16 @@ CREATE TABLE IF NOT EXISTS `cursor_keys` (
   PRIMARY KEY (`id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `emotes` (
+  `id` binary(16) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `name` varchar(40) NOT NULL,
+  `image_url` varchar(2048) NOT NULL,
+  `is_public` bool NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE INDEX `emote_channel_id_name` (`channel_id`, `name`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `erasures` (
   `id` binary(16) NOT NULL,
   `is_user` bool NOT NULL,

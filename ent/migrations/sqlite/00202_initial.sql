@@ -192,6 +192,16 @@ CREATE TABLE `cursor_keys` (
   PRIMARY KEY (`id`)
 );
 
+CREATE TABLE `emotes` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `name` text NOT NULL,
+  `image_url` text NOT NULL,
+  `is_public` bool NOT NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE UNIQUE INDEX `emote_channel_id_name` ON `emotes` (`channel_id`, `name`);
+
 CREATE TABLE `erasures` (
   `id` blob NOT NULL,
   `is_user` bool NOT NULL,

@@ -4030,6 +4030,254 @@ func (x *ListRaidsResponse) GetPagination() *Pagination {
 	return nil
 }
 
+// ListPlatformEmotesRequest is empty.
+type ListPlatformEmotesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPlatformEmotesRequest) Reset() {
+	*x = ListPlatformEmotesRequest{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPlatformEmotesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPlatformEmotesRequest) ProtoMessage() {}
+
+func (x *ListPlatformEmotesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPlatformEmotesRequest.ProtoReflect.Descriptor instead.
+func (*ListPlatformEmotesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{58}
+}
+
+// ListPlatformEmotesResponse is the list of the platform's emotes.
+type ListPlatformEmotesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The emotes: at most 5000, ordered by name.
+	Rows          []*Emote `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPlatformEmotesResponse) Reset() {
+	*x = ListPlatformEmotesResponse{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPlatformEmotesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPlatformEmotesResponse) ProtoMessage() {}
+
+func (x *ListPlatformEmotesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPlatformEmotesResponse.ProtoReflect.Descriptor instead.
+func (*ListPlatformEmotesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *ListPlatformEmotesResponse) GetRows() []*Emote {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+// ListEmotesRequest names the channel.
+type ListEmotesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEmotesRequest) Reset() {
+	*x = ListEmotesRequest{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEmotesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEmotesRequest) ProtoMessage() {}
+
+func (x *ListEmotesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEmotesRequest.ProtoReflect.Descriptor instead.
+func (*ListEmotesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *ListEmotesRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+// ListEmotesResponse is the list of a channel's emotes.
+type ListEmotesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The emotes: at most 5000, ordered by name.
+	Rows          []*Emote `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEmotesResponse) Reset() {
+	*x = ListEmotesResponse{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEmotesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEmotesResponse) ProtoMessage() {}
+
+func (x *ListEmotesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEmotesResponse.ProtoReflect.Descriptor instead.
+func (*ListEmotesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *ListEmotesResponse) GetRows() []*Emote {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+// Emote is a picture that chat messages name as `[emote:<id>]`.
+type Emote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The emote's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The name, which is unique in the channel.
+	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	// The URL of the picture.
+	ImageUrl string `protobuf:"bytes,3,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
+	// Whether the emote also shows in channels other than its own.
+	IsPublic      bool `protobuf:"varint,4,opt,name=is_public,json=isPublic" json:"is_public,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Emote) Reset() {
+	*x = Emote{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Emote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Emote) ProtoMessage() {}
+
+func (x *Emote) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Emote.ProtoReflect.Descriptor instead.
+func (*Emote) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *Emote) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Emote) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Emote) GetImageUrl() string {
+	if x != nil {
+		return x.ImageUrl
+	}
+	return ""
+}
+
+func (x *Emote) GetIsPublic() bool {
+	if x != nil {
+		return x.IsPublic
+	}
+	return false
+}
+
 // ListCategoriesRequest selects categories.
 type ListCategoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4047,7 +4295,7 @@ type ListCategoriesRequest struct {
 
 func (x *ListCategoriesRequest) Reset() {
 	*x = ListCategoriesRequest{}
-	mi := &file_moderato_v1_channels_proto_msgTypes[58]
+	mi := &file_moderato_v1_channels_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4059,7 +4307,7 @@ func (x *ListCategoriesRequest) String() string {
 func (*ListCategoriesRequest) ProtoMessage() {}
 
 func (x *ListCategoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_channels_proto_msgTypes[58]
+	mi := &file_moderato_v1_channels_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4072,7 +4320,7 @@ func (x *ListCategoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCategoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListCategoriesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{58}
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ListCategoriesRequest) GetQuery() string {
@@ -4116,7 +4364,7 @@ type ListCategoriesResponse struct {
 
 func (x *ListCategoriesResponse) Reset() {
 	*x = ListCategoriesResponse{}
-	mi := &file_moderato_v1_channels_proto_msgTypes[59]
+	mi := &file_moderato_v1_channels_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4128,7 +4376,7 @@ func (x *ListCategoriesResponse) String() string {
 func (*ListCategoriesResponse) ProtoMessage() {}
 
 func (x *ListCategoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_channels_proto_msgTypes[59]
+	mi := &file_moderato_v1_channels_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4141,7 +4389,7 @@ func (x *ListCategoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCategoriesResponse.ProtoReflect.Descriptor instead.
 func (*ListCategoriesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{59}
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ListCategoriesResponse) GetRows() []*Category {
@@ -4179,7 +4427,7 @@ type Category struct {
 
 func (x *Category) Reset() {
 	*x = Category{}
-	mi := &file_moderato_v1_channels_proto_msgTypes[60]
+	mi := &file_moderato_v1_channels_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4191,7 +4439,7 @@ func (x *Category) String() string {
 func (*Category) ProtoMessage() {}
 
 func (x *Category) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_channels_proto_msgTypes[60]
+	mi := &file_moderato_v1_channels_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4204,7 +4452,7 @@ func (x *Category) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Category.ProtoReflect.Descriptor instead.
 func (*Category) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{60}
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Category) GetId() int64 {
@@ -4583,7 +4831,20 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x11.moderato.v1.RaidR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x94\x01\n" +
+	"pagination\"\x1b\n" +
+	"\x19ListPlatformEmotesRequest\"D\n" +
+	"\x1aListPlatformEmotesResponse\x12&\n" +
+	"\x04rows\x18\x01 \x03(\v2\x12.moderato.v1.EmoteR\x04rows\"2\n" +
+	"\x11ListEmotesRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\"<\n" +
+	"\x12ListEmotesResponse\x12&\n" +
+	"\x04rows\x18\x01 \x03(\v2\x12.moderato.v1.EmoteR\x04rows\"e\n" +
+	"\x05Emote\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
+	"\timage_url\x18\x03 \x01(\tR\bimageUrl\x12\x1b\n" +
+	"\tis_public\x18\x04 \x01(\bR\bisPublic\"\x94\x01\n" +
 	"\x15ListCategoriesRequest\x12\x1d\n" +
 	"\x05query\x18\x01 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x05query\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12'\n" +
@@ -4600,7 +4861,7 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1b\n" +
 	"\timage_url\x18\x04 \x01(\tR\bimageUrl\x12\"\n" +
 	"\tparent_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
-	"\x04name\x18\x06 \x01(\tR\x04name2\xbe\x17\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name2\xf0\x19\n" +
 	"\x0fChannelsService\x12\x80\x01\n" +
 	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"+\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
@@ -4609,7 +4870,14 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12|\n" +
 	"\x0eListCategories\x12\".moderato.v1.ListCategoriesRequest\x1a#.moderato.v1.ListCategoriesResponse\"!\x8a\xb5\x18\x04\n" +
-	"\x02\x01\x02\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x94\x01\n" +
+	"\x02\x01\x02\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x9a\x01\n" +
+	"\x12ListPlatformEmotes\x12&.moderato.v1.ListPlatformEmotesRequest\x1a'.moderato.v1.ListPlatformEmotesResponse\"3\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.readص\x18\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/emotes/blaze\x90\x02\x01\x12\x92\x01\n" +
+	"\n" +
+	"ListEmotes\x12\x1e.moderato.v1.ListEmotesRequest\x1a\x1f.moderato.v1.ListEmotesResponse\"C\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.readص\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/emotes/channels/{channel_id}\x90\x02\x01\x12\x94\x01\n" +
 	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"<\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12|\n" +
@@ -4676,110 +4944,115 @@ func file_moderato_v1_channels_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_channels_proto_rawDescData
 }
 
-var file_moderato_v1_channels_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_moderato_v1_channels_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
 var file_moderato_v1_channels_proto_goTypes = []any{
-	(*Pagination)(nil),              // 0: moderato.v1.Pagination
-	(*ChannelCategory)(nil),         // 1: moderato.v1.ChannelCategory
-	(*ContentCategory)(nil),         // 2: moderato.v1.ContentCategory
-	(*Channel)(nil),                 // 3: moderato.v1.Channel
-	(*ListChannelsRequest)(nil),     // 4: moderato.v1.ListChannelsRequest
-	(*ListChannelsResponse)(nil),    // 5: moderato.v1.ListChannelsResponse
-	(*GetStreamInfoRequest)(nil),    // 6: moderato.v1.GetStreamInfoRequest
-	(*StreamCategory)(nil),          // 7: moderato.v1.StreamCategory
-	(*GetStreamInfoResponse)(nil),   // 8: moderato.v1.GetStreamInfoResponse
-	(*GetStatsRequest)(nil),         // 9: moderato.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 10: moderato.v1.GetStatsResponse
-	(*GetLiveStatsRequest)(nil),     // 11: moderato.v1.GetLiveStatsRequest
-	(*GetLiveStatsResponse)(nil),    // 12: moderato.v1.GetLiveStatsResponse
-	(*SubscriptionInfo)(nil),        // 13: moderato.v1.SubscriptionInfo
-	(*AudienceMember)(nil),          // 14: moderato.v1.AudienceMember
-	(*ListFollowersRequest)(nil),    // 15: moderato.v1.ListFollowersRequest
-	(*ListFollowersResponse)(nil),   // 16: moderato.v1.ListFollowersResponse
-	(*FollowedChannel)(nil),         // 17: moderato.v1.FollowedChannel
-	(*ListFollowedRequest)(nil),     // 18: moderato.v1.ListFollowedRequest
-	(*ListFollowedResponse)(nil),    // 19: moderato.v1.ListFollowedResponse
-	(*BannedBy)(nil),                // 20: moderato.v1.BannedBy
-	(*BannedUser)(nil),              // 21: moderato.v1.BannedUser
-	(*ListBannedUsersRequest)(nil),  // 22: moderato.v1.ListBannedUsersRequest
-	(*ListBannedUsersResponse)(nil), // 23: moderato.v1.ListBannedUsersResponse
-	(*ListVipsRequest)(nil),         // 24: moderato.v1.ListVipsRequest
-	(*ListVipsResponse)(nil),        // 25: moderato.v1.ListVipsResponse
-	(*ListModsRequest)(nil),         // 26: moderato.v1.ListModsRequest
-	(*ListModsResponse)(nil),        // 27: moderato.v1.ListModsResponse
-	(*ListOgsRequest)(nil),          // 28: moderato.v1.ListOgsRequest
-	(*ListOgsResponse)(nil),         // 29: moderato.v1.ListOgsResponse
-	(*AddVipRequest)(nil),           // 30: moderato.v1.AddVipRequest
-	(*AddVipResponse)(nil),          // 31: moderato.v1.AddVipResponse
-	(*RemoveVipRequest)(nil),        // 32: moderato.v1.RemoveVipRequest
-	(*RemoveVipResponse)(nil),       // 33: moderato.v1.RemoveVipResponse
-	(*AddOgRequest)(nil),            // 34: moderato.v1.AddOgRequest
-	(*AddOgResponse)(nil),           // 35: moderato.v1.AddOgResponse
-	(*RemoveOgRequest)(nil),         // 36: moderato.v1.RemoveOgRequest
-	(*RemoveOgResponse)(nil),        // 37: moderato.v1.RemoveOgResponse
-	(*ListSubscribersRequest)(nil),  // 38: moderato.v1.ListSubscribersRequest
-	(*ListSubscribersResponse)(nil), // 39: moderato.v1.ListSubscribersResponse
-	(*Activity)(nil),                // 40: moderato.v1.Activity
-	(*ListActivitiesRequest)(nil),   // 41: moderato.v1.ListActivitiesRequest
-	(*ListActivitiesResponse)(nil),  // 42: moderato.v1.ListActivitiesResponse
-	(*Vote)(nil),                    // 43: moderato.v1.Vote
-	(*ListVotesRequest)(nil),        // 44: moderato.v1.ListVotesRequest
-	(*ListVotesResponse)(nil),       // 45: moderato.v1.ListVotesResponse
-	(*ContentUser)(nil),             // 46: moderato.v1.ContentUser
-	(*Clip)(nil),                    // 47: moderato.v1.Clip
-	(*ListClipsRequest)(nil),        // 48: moderato.v1.ListClipsRequest
-	(*ListClipsResponse)(nil),       // 49: moderato.v1.ListClipsResponse
-	(*Vod)(nil),                     // 50: moderato.v1.Vod
-	(*ListVodsRequest)(nil),         // 51: moderato.v1.ListVodsRequest
-	(*ListVodsResponse)(nil),        // 52: moderato.v1.ListVodsResponse
-	(*UpdateInfoRequest)(nil),       // 53: moderato.v1.UpdateInfoRequest
-	(*UpdateInfoResponse)(nil),      // 54: moderato.v1.UpdateInfoResponse
-	(*Raid)(nil),                    // 55: moderato.v1.Raid
-	(*ListRaidsRequest)(nil),        // 56: moderato.v1.ListRaidsRequest
-	(*ListRaidsResponse)(nil),       // 57: moderato.v1.ListRaidsResponse
-	(*ListCategoriesRequest)(nil),   // 58: moderato.v1.ListCategoriesRequest
-	(*ListCategoriesResponse)(nil),  // 59: moderato.v1.ListCategoriesResponse
-	(*Category)(nil),                // 60: moderato.v1.Category
-	(*timestamppb.Timestamp)(nil),   // 61: google.protobuf.Timestamp
-	(*UserSummary)(nil),             // 62: moderato.v1.UserSummary
-	(*structpb.Struct)(nil),         // 63: google.protobuf.Struct
-	(*Person)(nil),                  // 64: moderato.v1.Person
+	(*Pagination)(nil),                 // 0: moderato.v1.Pagination
+	(*ChannelCategory)(nil),            // 1: moderato.v1.ChannelCategory
+	(*ContentCategory)(nil),            // 2: moderato.v1.ContentCategory
+	(*Channel)(nil),                    // 3: moderato.v1.Channel
+	(*ListChannelsRequest)(nil),        // 4: moderato.v1.ListChannelsRequest
+	(*ListChannelsResponse)(nil),       // 5: moderato.v1.ListChannelsResponse
+	(*GetStreamInfoRequest)(nil),       // 6: moderato.v1.GetStreamInfoRequest
+	(*StreamCategory)(nil),             // 7: moderato.v1.StreamCategory
+	(*GetStreamInfoResponse)(nil),      // 8: moderato.v1.GetStreamInfoResponse
+	(*GetStatsRequest)(nil),            // 9: moderato.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),           // 10: moderato.v1.GetStatsResponse
+	(*GetLiveStatsRequest)(nil),        // 11: moderato.v1.GetLiveStatsRequest
+	(*GetLiveStatsResponse)(nil),       // 12: moderato.v1.GetLiveStatsResponse
+	(*SubscriptionInfo)(nil),           // 13: moderato.v1.SubscriptionInfo
+	(*AudienceMember)(nil),             // 14: moderato.v1.AudienceMember
+	(*ListFollowersRequest)(nil),       // 15: moderato.v1.ListFollowersRequest
+	(*ListFollowersResponse)(nil),      // 16: moderato.v1.ListFollowersResponse
+	(*FollowedChannel)(nil),            // 17: moderato.v1.FollowedChannel
+	(*ListFollowedRequest)(nil),        // 18: moderato.v1.ListFollowedRequest
+	(*ListFollowedResponse)(nil),       // 19: moderato.v1.ListFollowedResponse
+	(*BannedBy)(nil),                   // 20: moderato.v1.BannedBy
+	(*BannedUser)(nil),                 // 21: moderato.v1.BannedUser
+	(*ListBannedUsersRequest)(nil),     // 22: moderato.v1.ListBannedUsersRequest
+	(*ListBannedUsersResponse)(nil),    // 23: moderato.v1.ListBannedUsersResponse
+	(*ListVipsRequest)(nil),            // 24: moderato.v1.ListVipsRequest
+	(*ListVipsResponse)(nil),           // 25: moderato.v1.ListVipsResponse
+	(*ListModsRequest)(nil),            // 26: moderato.v1.ListModsRequest
+	(*ListModsResponse)(nil),           // 27: moderato.v1.ListModsResponse
+	(*ListOgsRequest)(nil),             // 28: moderato.v1.ListOgsRequest
+	(*ListOgsResponse)(nil),            // 29: moderato.v1.ListOgsResponse
+	(*AddVipRequest)(nil),              // 30: moderato.v1.AddVipRequest
+	(*AddVipResponse)(nil),             // 31: moderato.v1.AddVipResponse
+	(*RemoveVipRequest)(nil),           // 32: moderato.v1.RemoveVipRequest
+	(*RemoveVipResponse)(nil),          // 33: moderato.v1.RemoveVipResponse
+	(*AddOgRequest)(nil),               // 34: moderato.v1.AddOgRequest
+	(*AddOgResponse)(nil),              // 35: moderato.v1.AddOgResponse
+	(*RemoveOgRequest)(nil),            // 36: moderato.v1.RemoveOgRequest
+	(*RemoveOgResponse)(nil),           // 37: moderato.v1.RemoveOgResponse
+	(*ListSubscribersRequest)(nil),     // 38: moderato.v1.ListSubscribersRequest
+	(*ListSubscribersResponse)(nil),    // 39: moderato.v1.ListSubscribersResponse
+	(*Activity)(nil),                   // 40: moderato.v1.Activity
+	(*ListActivitiesRequest)(nil),      // 41: moderato.v1.ListActivitiesRequest
+	(*ListActivitiesResponse)(nil),     // 42: moderato.v1.ListActivitiesResponse
+	(*Vote)(nil),                       // 43: moderato.v1.Vote
+	(*ListVotesRequest)(nil),           // 44: moderato.v1.ListVotesRequest
+	(*ListVotesResponse)(nil),          // 45: moderato.v1.ListVotesResponse
+	(*ContentUser)(nil),                // 46: moderato.v1.ContentUser
+	(*Clip)(nil),                       // 47: moderato.v1.Clip
+	(*ListClipsRequest)(nil),           // 48: moderato.v1.ListClipsRequest
+	(*ListClipsResponse)(nil),          // 49: moderato.v1.ListClipsResponse
+	(*Vod)(nil),                        // 50: moderato.v1.Vod
+	(*ListVodsRequest)(nil),            // 51: moderato.v1.ListVodsRequest
+	(*ListVodsResponse)(nil),           // 52: moderato.v1.ListVodsResponse
+	(*UpdateInfoRequest)(nil),          // 53: moderato.v1.UpdateInfoRequest
+	(*UpdateInfoResponse)(nil),         // 54: moderato.v1.UpdateInfoResponse
+	(*Raid)(nil),                       // 55: moderato.v1.Raid
+	(*ListRaidsRequest)(nil),           // 56: moderato.v1.ListRaidsRequest
+	(*ListRaidsResponse)(nil),          // 57: moderato.v1.ListRaidsResponse
+	(*ListPlatformEmotesRequest)(nil),  // 58: moderato.v1.ListPlatformEmotesRequest
+	(*ListPlatformEmotesResponse)(nil), // 59: moderato.v1.ListPlatformEmotesResponse
+	(*ListEmotesRequest)(nil),          // 60: moderato.v1.ListEmotesRequest
+	(*ListEmotesResponse)(nil),         // 61: moderato.v1.ListEmotesResponse
+	(*Emote)(nil),                      // 62: moderato.v1.Emote
+	(*ListCategoriesRequest)(nil),      // 63: moderato.v1.ListCategoriesRequest
+	(*ListCategoriesResponse)(nil),     // 64: moderato.v1.ListCategoriesResponse
+	(*Category)(nil),                   // 65: moderato.v1.Category
+	(*timestamppb.Timestamp)(nil),      // 66: google.protobuf.Timestamp
+	(*UserSummary)(nil),                // 67: moderato.v1.UserSummary
+	(*structpb.Struct)(nil),            // 68: google.protobuf.Struct
+	(*Person)(nil),                     // 69: moderato.v1.Person
 }
 var file_moderato_v1_channels_proto_depIdxs = []int32{
 	1,  // 0: moderato.v1.Channel.category:type_name -> moderato.v1.ChannelCategory
 	3,  // 1: moderato.v1.ListChannelsResponse.rows:type_name -> moderato.v1.Channel
 	0,  // 2: moderato.v1.ListChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 3: moderato.v1.GetStreamInfoResponse.started_at:type_name -> google.protobuf.Timestamp
+	66, // 3: moderato.v1.GetStreamInfoResponse.started_at:type_name -> google.protobuf.Timestamp
 	7,  // 4: moderato.v1.GetStreamInfoResponse.category:type_name -> moderato.v1.StreamCategory
-	61, // 5: moderato.v1.GetLiveStatsResponse.started_at:type_name -> google.protobuf.Timestamp
-	61, // 6: moderato.v1.SubscriptionInfo.expires_at:type_name -> google.protobuf.Timestamp
-	61, // 7: moderato.v1.SubscriptionInfo.subscribed_at:type_name -> google.protobuf.Timestamp
-	61, // 8: moderato.v1.AudienceMember.followed_at:type_name -> google.protobuf.Timestamp
+	66, // 5: moderato.v1.GetLiveStatsResponse.started_at:type_name -> google.protobuf.Timestamp
+	66, // 6: moderato.v1.SubscriptionInfo.expires_at:type_name -> google.protobuf.Timestamp
+	66, // 7: moderato.v1.SubscriptionInfo.subscribed_at:type_name -> google.protobuf.Timestamp
+	66, // 8: moderato.v1.AudienceMember.followed_at:type_name -> google.protobuf.Timestamp
 	13, // 9: moderato.v1.AudienceMember.subscription_info:type_name -> moderato.v1.SubscriptionInfo
 	14, // 10: moderato.v1.ListFollowersResponse.rows:type_name -> moderato.v1.AudienceMember
 	0,  // 11: moderato.v1.ListFollowersResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 12: moderato.v1.FollowedChannel.followed_at:type_name -> google.protobuf.Timestamp
+	66, // 12: moderato.v1.FollowedChannel.followed_at:type_name -> google.protobuf.Timestamp
 	13, // 13: moderato.v1.FollowedChannel.subscription_info:type_name -> moderato.v1.SubscriptionInfo
 	17, // 14: moderato.v1.ListFollowedResponse.rows:type_name -> moderato.v1.FollowedChannel
 	0,  // 15: moderato.v1.ListFollowedResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
+	66, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
 	20, // 17: moderato.v1.BannedUser.banned_by:type_name -> moderato.v1.BannedBy
-	61, // 18: moderato.v1.BannedUser.expires_at:type_name -> google.protobuf.Timestamp
+	66, // 18: moderato.v1.BannedUser.expires_at:type_name -> google.protobuf.Timestamp
 	21, // 19: moderato.v1.ListBannedUsersResponse.rows:type_name -> moderato.v1.BannedUser
 	0,  // 20: moderato.v1.ListBannedUsersResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 21: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
+	67, // 21: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 22: moderato.v1.ListVipsResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 23: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
+	67, // 23: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 24: moderato.v1.ListModsResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 25: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
+	67, // 25: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 26: moderato.v1.ListOgsResponse.pagination:type_name -> moderato.v1.Pagination
 	14, // 27: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
 	0,  // 28: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 29: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
-	63, // 30: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
-	63, // 31: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
+	66, // 29: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
+	68, // 30: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
+	68, // 31: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
 	40, // 32: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
 	0,  // 33: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 34: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
+	66, // 34: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
 	43, // 35: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
 	0,  // 36: moderato.v1.ListVotesResponse.pagination:type_name -> moderato.v1.Pagination
 	46, // 37: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
@@ -4787,67 +5060,73 @@ var file_moderato_v1_channels_proto_depIdxs = []int32{
 	2,  // 39: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
 	47, // 40: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
 	0,  // 41: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 42: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
-	61, // 43: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
+	66, // 42: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
+	66, // 43: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
 	2,  // 44: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
 	46, // 45: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
 	50, // 46: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
 	0,  // 47: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
-	64, // 48: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
-	61, // 49: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
+	69, // 48: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
+	66, // 49: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
 	55, // 50: moderato.v1.ListRaidsResponse.rows:type_name -> moderato.v1.Raid
 	0,  // 51: moderato.v1.ListRaidsResponse.pagination:type_name -> moderato.v1.Pagination
-	60, // 52: moderato.v1.ListCategoriesResponse.rows:type_name -> moderato.v1.Category
-	0,  // 53: moderato.v1.ListCategoriesResponse.pagination:type_name -> moderato.v1.Pagination
-	4,  // 54: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
-	56, // 55: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
-	58, // 56: moderato.v1.ChannelsService.ListCategories:input_type -> moderato.v1.ListCategoriesRequest
-	6,  // 57: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
-	9,  // 58: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
-	15, // 59: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
-	18, // 60: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
-	22, // 61: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
-	24, // 62: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
-	30, // 63: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
-	32, // 64: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
-	26, // 65: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
-	28, // 66: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
-	34, // 67: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
-	36, // 68: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
-	38, // 69: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
-	41, // 70: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
-	44, // 71: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
-	48, // 72: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
-	51, // 73: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
-	11, // 74: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
-	53, // 75: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
-	5,  // 76: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
-	57, // 77: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
-	59, // 78: moderato.v1.ChannelsService.ListCategories:output_type -> moderato.v1.ListCategoriesResponse
-	8,  // 79: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
-	10, // 80: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
-	16, // 81: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
-	19, // 82: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
-	23, // 83: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
-	25, // 84: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
-	31, // 85: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
-	33, // 86: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
-	27, // 87: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
-	29, // 88: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
-	35, // 89: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
-	37, // 90: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
-	39, // 91: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
-	42, // 92: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
-	45, // 93: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
-	49, // 94: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
-	52, // 95: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
-	12, // 96: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
-	54, // 97: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
-	76, // [76:98] is the sub-list for method output_type
-	54, // [54:76] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	62, // 52: moderato.v1.ListPlatformEmotesResponse.rows:type_name -> moderato.v1.Emote
+	62, // 53: moderato.v1.ListEmotesResponse.rows:type_name -> moderato.v1.Emote
+	65, // 54: moderato.v1.ListCategoriesResponse.rows:type_name -> moderato.v1.Category
+	0,  // 55: moderato.v1.ListCategoriesResponse.pagination:type_name -> moderato.v1.Pagination
+	4,  // 56: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
+	56, // 57: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
+	63, // 58: moderato.v1.ChannelsService.ListCategories:input_type -> moderato.v1.ListCategoriesRequest
+	58, // 59: moderato.v1.ChannelsService.ListPlatformEmotes:input_type -> moderato.v1.ListPlatformEmotesRequest
+	60, // 60: moderato.v1.ChannelsService.ListEmotes:input_type -> moderato.v1.ListEmotesRequest
+	6,  // 61: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
+	9,  // 62: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
+	15, // 63: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
+	18, // 64: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
+	22, // 65: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
+	24, // 66: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
+	30, // 67: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
+	32, // 68: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
+	26, // 69: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
+	28, // 70: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
+	34, // 71: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
+	36, // 72: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
+	38, // 73: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
+	41, // 74: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
+	44, // 75: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
+	48, // 76: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
+	51, // 77: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
+	11, // 78: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
+	53, // 79: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
+	5,  // 80: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
+	57, // 81: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
+	64, // 82: moderato.v1.ChannelsService.ListCategories:output_type -> moderato.v1.ListCategoriesResponse
+	59, // 83: moderato.v1.ChannelsService.ListPlatformEmotes:output_type -> moderato.v1.ListPlatformEmotesResponse
+	61, // 84: moderato.v1.ChannelsService.ListEmotes:output_type -> moderato.v1.ListEmotesResponse
+	8,  // 85: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
+	10, // 86: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
+	16, // 87: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
+	19, // 88: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
+	23, // 89: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
+	25, // 90: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
+	31, // 91: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
+	33, // 92: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
+	27, // 93: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
+	29, // 94: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
+	35, // 95: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
+	37, // 96: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
+	39, // 97: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
+	42, // 98: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
+	45, // 99: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
+	49, // 100: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
+	52, // 101: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
+	12, // 102: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
+	54, // 103: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
+	80, // [80:104] is the sub-list for method output_type
+	56, // [56:80] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_channels_proto_init() }
@@ -4862,7 +5141,7 @@ func file_moderato_v1_channels_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_channels_proto_rawDesc), len(file_moderato_v1_channels_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   61,
+			NumMessages:   66,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -140,6 +140,66 @@ func local_request_ChannelsService_ListCategories_0(ctx context.Context, marshal
 	return msg, metadata, err
 }
 
+func request_ChannelsService_ListPlatformEmotes_0(ctx context.Context, marshaler runtime.Marshaler, client ChannelsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListPlatformEmotesRequest
+		metadata runtime.ServerMetadata
+	)
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListPlatformEmotes(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_ChannelsService_ListPlatformEmotes_0(ctx context.Context, marshaler runtime.Marshaler, server ChannelsServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListPlatformEmotesRequest
+		metadata runtime.ServerMetadata
+	)
+	msg, err := server.ListPlatformEmotes(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_ChannelsService_ListEmotes_0(ctx context.Context, marshaler runtime.Marshaler, client ChannelsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListEmotesRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["channel_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "channel_id")
+	}
+	protoReq.ChannelId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "channel_id", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListEmotes(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_ChannelsService_ListEmotes_0(ctx context.Context, marshaler runtime.Marshaler, server ChannelsServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListEmotesRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["channel_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "channel_id")
+	}
+	protoReq.ChannelId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "channel_id", err)
+	}
+	msg, err := server.ListEmotes(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 var filter_ChannelsService_GetStreamInfo_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
 
 func request_ChannelsService_GetStreamInfo_0(ctx context.Context, marshaler runtime.Marshaler, client ChannelsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
@@ -831,6 +891,46 @@ func RegisterChannelsServiceHandlerServer(ctx context.Context, mux *runtime.Serv
 		}
 		forward_ChannelsService_ListCategories_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_ChannelsService_ListPlatformEmotes_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/moderato.v1.ChannelsService/ListPlatformEmotes", runtime.WithHTTPPathPattern("/v1/emotes/blaze"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_ChannelsService_ListPlatformEmotes_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_ChannelsService_ListPlatformEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_ChannelsService_ListEmotes_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/moderato.v1.ChannelsService/ListEmotes", runtime.WithHTTPPathPattern("/v1/emotes/channels/{channel_id}"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_ChannelsService_ListEmotes_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_ChannelsService_ListEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_ChannelsService_GetStreamInfo_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1302,6 +1402,40 @@ func RegisterChannelsServiceHandlerClient(ctx context.Context, mux *runtime.Serv
 		}
 		forward_ChannelsService_ListCategories_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_ChannelsService_ListPlatformEmotes_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/moderato.v1.ChannelsService/ListPlatformEmotes", runtime.WithHTTPPathPattern("/v1/emotes/blaze"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_ChannelsService_ListPlatformEmotes_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_ChannelsService_ListPlatformEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_ChannelsService_ListEmotes_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/moderato.v1.ChannelsService/ListEmotes", runtime.WithHTTPPathPattern("/v1/emotes/channels/{channel_id}"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_ChannelsService_ListEmotes_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_ChannelsService_ListEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_ChannelsService_GetStreamInfo_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1665,51 +1799,55 @@ func (m response_ChannelsService_ListVotes_0) XXX_ResponseBody() interface{} {
 }
 
 var (
-	pattern_ChannelsService_ListChannels_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "channels"}, ""))
-	pattern_ChannelsService_ListRaids_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "raids"}, ""))
-	pattern_ChannelsService_ListCategories_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "categories"}, ""))
-	pattern_ChannelsService_GetStreamInfo_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "stream-info"}, ""))
-	pattern_ChannelsService_GetStats_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "stats"}, ""))
-	pattern_ChannelsService_ListFollowers_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "followers"}, ""))
-	pattern_ChannelsService_ListFollowed_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "followed"}, ""))
-	pattern_ChannelsService_ListBannedUsers_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "banned-users"}, ""))
-	pattern_ChannelsService_ListVips_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "channels", "roles", "vips"}, ""))
-	pattern_ChannelsService_AddVip_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "vips"}, ""))
-	pattern_ChannelsService_RemoveVip_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "vips"}, ""))
-	pattern_ChannelsService_ListMods_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "channels", "roles", "mods"}, ""))
-	pattern_ChannelsService_ListOgs_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "channels", "roles", "ogs"}, ""))
-	pattern_ChannelsService_AddOg_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "ogs"}, ""))
-	pattern_ChannelsService_RemoveOg_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "ogs"}, ""))
-	pattern_ChannelsService_ListSubscribers_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "subscribers"}, ""))
-	pattern_ChannelsService_ListActivities_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "activities"}, ""))
-	pattern_ChannelsService_ListVotes_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "votes"}, ""))
-	pattern_ChannelsService_ListClips_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "clips"}, ""))
-	pattern_ChannelsService_ListVods_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "vods"}, ""))
-	pattern_ChannelsService_GetLiveStats_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "live-stats"}, ""))
-	pattern_ChannelsService_UpdateInfo_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "info"}, ""))
+	pattern_ChannelsService_ListChannels_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "channels"}, ""))
+	pattern_ChannelsService_ListRaids_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "raids"}, ""))
+	pattern_ChannelsService_ListCategories_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "categories"}, ""))
+	pattern_ChannelsService_ListPlatformEmotes_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "emotes", "blaze"}, ""))
+	pattern_ChannelsService_ListEmotes_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "emotes", "channels", "channel_id"}, ""))
+	pattern_ChannelsService_GetStreamInfo_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "stream-info"}, ""))
+	pattern_ChannelsService_GetStats_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "stats"}, ""))
+	pattern_ChannelsService_ListFollowers_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "followers"}, ""))
+	pattern_ChannelsService_ListFollowed_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "followed"}, ""))
+	pattern_ChannelsService_ListBannedUsers_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "banned-users"}, ""))
+	pattern_ChannelsService_ListVips_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "channels", "roles", "vips"}, ""))
+	pattern_ChannelsService_AddVip_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "vips"}, ""))
+	pattern_ChannelsService_RemoveVip_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "vips"}, ""))
+	pattern_ChannelsService_ListMods_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "channels", "roles", "mods"}, ""))
+	pattern_ChannelsService_ListOgs_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "channels", "roles", "ogs"}, ""))
+	pattern_ChannelsService_AddOg_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "ogs"}, ""))
+	pattern_ChannelsService_RemoveOg_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "ogs"}, ""))
+	pattern_ChannelsService_ListSubscribers_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "subscribers"}, ""))
+	pattern_ChannelsService_ListActivities_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "activities"}, ""))
+	pattern_ChannelsService_ListVotes_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "votes"}, ""))
+	pattern_ChannelsService_ListClips_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "clips"}, ""))
+	pattern_ChannelsService_ListVods_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "vods"}, ""))
+	pattern_ChannelsService_GetLiveStats_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "live-stats"}, ""))
+	pattern_ChannelsService_UpdateInfo_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "channels", "info"}, ""))
 )
 
 var (
-	forward_ChannelsService_ListChannels_0    = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListRaids_0       = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListCategories_0  = runtime.ForwardResponseMessage
-	forward_ChannelsService_GetStreamInfo_0   = runtime.ForwardResponseMessage
-	forward_ChannelsService_GetStats_0        = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListFollowers_0   = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListFollowed_0    = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListBannedUsers_0 = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListVips_0        = runtime.ForwardResponseMessage
-	forward_ChannelsService_AddVip_0          = runtime.ForwardResponseMessage
-	forward_ChannelsService_RemoveVip_0       = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListMods_0        = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListOgs_0         = runtime.ForwardResponseMessage
-	forward_ChannelsService_AddOg_0           = runtime.ForwardResponseMessage
-	forward_ChannelsService_RemoveOg_0        = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListSubscribers_0 = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListActivities_0  = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListVotes_0       = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListClips_0       = runtime.ForwardResponseMessage
-	forward_ChannelsService_ListVods_0        = runtime.ForwardResponseMessage
-	forward_ChannelsService_GetLiveStats_0    = runtime.ForwardResponseMessage
-	forward_ChannelsService_UpdateInfo_0      = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListChannels_0       = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListRaids_0          = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListCategories_0     = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListPlatformEmotes_0 = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListEmotes_0         = runtime.ForwardResponseMessage
+	forward_ChannelsService_GetStreamInfo_0      = runtime.ForwardResponseMessage
+	forward_ChannelsService_GetStats_0           = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListFollowers_0      = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListFollowed_0       = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListBannedUsers_0    = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListVips_0           = runtime.ForwardResponseMessage
+	forward_ChannelsService_AddVip_0             = runtime.ForwardResponseMessage
+	forward_ChannelsService_RemoveVip_0          = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListMods_0           = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListOgs_0            = runtime.ForwardResponseMessage
+	forward_ChannelsService_AddOg_0              = runtime.ForwardResponseMessage
+	forward_ChannelsService_RemoveOg_0           = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListSubscribers_0    = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListActivities_0     = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListVotes_0          = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListClips_0          = runtime.ForwardResponseMessage
+	forward_ChannelsService_ListVods_0           = runtime.ForwardResponseMessage
+	forward_ChannelsService_GetLiveStats_0       = runtime.ForwardResponseMessage
+	forward_ChannelsService_UpdateInfo_0         = runtime.ForwardResponseMessage
 )

@@ -21,28 +21,30 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ChannelsService_ListChannels_FullMethodName    = "/moderato.v1.ChannelsService/ListChannels"
-	ChannelsService_ListRaids_FullMethodName       = "/moderato.v1.ChannelsService/ListRaids"
-	ChannelsService_ListCategories_FullMethodName  = "/moderato.v1.ChannelsService/ListCategories"
-	ChannelsService_GetStreamInfo_FullMethodName   = "/moderato.v1.ChannelsService/GetStreamInfo"
-	ChannelsService_GetStats_FullMethodName        = "/moderato.v1.ChannelsService/GetStats"
-	ChannelsService_ListFollowers_FullMethodName   = "/moderato.v1.ChannelsService/ListFollowers"
-	ChannelsService_ListFollowed_FullMethodName    = "/moderato.v1.ChannelsService/ListFollowed"
-	ChannelsService_ListBannedUsers_FullMethodName = "/moderato.v1.ChannelsService/ListBannedUsers"
-	ChannelsService_ListVips_FullMethodName        = "/moderato.v1.ChannelsService/ListVips"
-	ChannelsService_AddVip_FullMethodName          = "/moderato.v1.ChannelsService/AddVip"
-	ChannelsService_RemoveVip_FullMethodName       = "/moderato.v1.ChannelsService/RemoveVip"
-	ChannelsService_ListMods_FullMethodName        = "/moderato.v1.ChannelsService/ListMods"
-	ChannelsService_ListOgs_FullMethodName         = "/moderato.v1.ChannelsService/ListOgs"
-	ChannelsService_AddOg_FullMethodName           = "/moderato.v1.ChannelsService/AddOg"
-	ChannelsService_RemoveOg_FullMethodName        = "/moderato.v1.ChannelsService/RemoveOg"
-	ChannelsService_ListSubscribers_FullMethodName = "/moderato.v1.ChannelsService/ListSubscribers"
-	ChannelsService_ListActivities_FullMethodName  = "/moderato.v1.ChannelsService/ListActivities"
-	ChannelsService_ListVotes_FullMethodName       = "/moderato.v1.ChannelsService/ListVotes"
-	ChannelsService_ListClips_FullMethodName       = "/moderato.v1.ChannelsService/ListClips"
-	ChannelsService_ListVods_FullMethodName        = "/moderato.v1.ChannelsService/ListVods"
-	ChannelsService_GetLiveStats_FullMethodName    = "/moderato.v1.ChannelsService/GetLiveStats"
-	ChannelsService_UpdateInfo_FullMethodName      = "/moderato.v1.ChannelsService/UpdateInfo"
+	ChannelsService_ListChannels_FullMethodName       = "/moderato.v1.ChannelsService/ListChannels"
+	ChannelsService_ListRaids_FullMethodName          = "/moderato.v1.ChannelsService/ListRaids"
+	ChannelsService_ListCategories_FullMethodName     = "/moderato.v1.ChannelsService/ListCategories"
+	ChannelsService_ListPlatformEmotes_FullMethodName = "/moderato.v1.ChannelsService/ListPlatformEmotes"
+	ChannelsService_ListEmotes_FullMethodName         = "/moderato.v1.ChannelsService/ListEmotes"
+	ChannelsService_GetStreamInfo_FullMethodName      = "/moderato.v1.ChannelsService/GetStreamInfo"
+	ChannelsService_GetStats_FullMethodName           = "/moderato.v1.ChannelsService/GetStats"
+	ChannelsService_ListFollowers_FullMethodName      = "/moderato.v1.ChannelsService/ListFollowers"
+	ChannelsService_ListFollowed_FullMethodName       = "/moderato.v1.ChannelsService/ListFollowed"
+	ChannelsService_ListBannedUsers_FullMethodName    = "/moderato.v1.ChannelsService/ListBannedUsers"
+	ChannelsService_ListVips_FullMethodName           = "/moderato.v1.ChannelsService/ListVips"
+	ChannelsService_AddVip_FullMethodName             = "/moderato.v1.ChannelsService/AddVip"
+	ChannelsService_RemoveVip_FullMethodName          = "/moderato.v1.ChannelsService/RemoveVip"
+	ChannelsService_ListMods_FullMethodName           = "/moderato.v1.ChannelsService/ListMods"
+	ChannelsService_ListOgs_FullMethodName            = "/moderato.v1.ChannelsService/ListOgs"
+	ChannelsService_AddOg_FullMethodName              = "/moderato.v1.ChannelsService/AddOg"
+	ChannelsService_RemoveOg_FullMethodName           = "/moderato.v1.ChannelsService/RemoveOg"
+	ChannelsService_ListSubscribers_FullMethodName    = "/moderato.v1.ChannelsService/ListSubscribers"
+	ChannelsService_ListActivities_FullMethodName     = "/moderato.v1.ChannelsService/ListActivities"
+	ChannelsService_ListVotes_FullMethodName          = "/moderato.v1.ChannelsService/ListVotes"
+	ChannelsService_ListClips_FullMethodName          = "/moderato.v1.ChannelsService/ListClips"
+	ChannelsService_ListVods_FullMethodName           = "/moderato.v1.ChannelsService/ListVods"
+	ChannelsService_GetLiveStats_FullMethodName       = "/moderato.v1.ChannelsService/GetLiveStats"
+	ChannelsService_UpdateInfo_FullMethodName         = "/moderato.v1.ChannelsService/UpdateInfo"
 )
 
 // ChannelsServiceClient is the client API for ChannelsService service.
@@ -84,6 +86,16 @@ type ChannelsServiceClient interface {
 	//
 	// Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
+	// ListPlatformEmotes returns the emotes of the platform, ordered by name. They show in
+	// every channel, whatever `isPublic` is.
+	//
+	// Tokens: user, app or service. Scope: `users.read`.
+	ListPlatformEmotes(ctx context.Context, in *ListPlatformEmotesRequest, opts ...grpc.CallOption) (*ListPlatformEmotesResponse, error)
+	// ListEmotes returns the emotes of a channel, ordered by name, whether they are public or
+	// not.
+	//
+	// Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+	ListEmotes(ctx context.Context, in *ListEmotesRequest, opts ...grpc.CallOption) (*ListEmotesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
@@ -223,6 +235,26 @@ func (c *channelsServiceClient) ListCategories(ctx context.Context, in *ListCate
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListCategoriesResponse)
 	err := c.cc.Invoke(ctx, ChannelsService_ListCategories_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *channelsServiceClient) ListPlatformEmotes(ctx context.Context, in *ListPlatformEmotesRequest, opts ...grpc.CallOption) (*ListPlatformEmotesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPlatformEmotesResponse)
+	err := c.cc.Invoke(ctx, ChannelsService_ListPlatformEmotes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *channelsServiceClient) ListEmotes(ctx context.Context, in *ListEmotesRequest, opts ...grpc.CallOption) (*ListEmotesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListEmotesResponse)
+	err := c.cc.Invoke(ctx, ChannelsService_ListEmotes_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -459,6 +491,16 @@ type ChannelsServiceServer interface {
 	//
 	// Tokens: user, app or service, with any scope. Errors: CURSOR_INVALID.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
+	// ListPlatformEmotes returns the emotes of the platform, ordered by name. They show in
+	// every channel, whatever `isPublic` is.
+	//
+	// Tokens: user, app or service. Scope: `users.read`.
+	ListPlatformEmotes(context.Context, *ListPlatformEmotesRequest) (*ListPlatformEmotesResponse, error)
+	// ListEmotes returns the emotes of a channel, ordered by name, whether they are public or
+	// not.
+	//
+	// Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+	ListEmotes(context.Context, *ListEmotesRequest) (*ListEmotesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
@@ -582,6 +624,12 @@ func (UnimplementedChannelsServiceServer) ListRaids(context.Context, *ListRaidsR
 }
 func (UnimplementedChannelsServiceServer) ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListCategories not implemented")
+}
+func (UnimplementedChannelsServiceServer) ListPlatformEmotes(context.Context, *ListPlatformEmotesRequest) (*ListPlatformEmotesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPlatformEmotes not implemented")
+}
+func (UnimplementedChannelsServiceServer) ListEmotes(context.Context, *ListEmotesRequest) (*ListEmotesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListEmotes not implemented")
 }
 func (UnimplementedChannelsServiceServer) GetStreamInfo(context.Context, *GetStreamInfoRequest) (*GetStreamInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStreamInfo not implemented")
@@ -711,6 +759,42 @@ func _ChannelsService_ListCategories_Handler(srv interface{}, ctx context.Contex
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ChannelsServiceServer).ListCategories(ctx, req.(*ListCategoriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ChannelsService_ListPlatformEmotes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPlatformEmotesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChannelsServiceServer).ListPlatformEmotes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChannelsService_ListPlatformEmotes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChannelsServiceServer).ListPlatformEmotes(ctx, req.(*ListPlatformEmotesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ChannelsService_ListEmotes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListEmotesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChannelsServiceServer).ListEmotes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChannelsService_ListEmotes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChannelsServiceServer).ListEmotes(ctx, req.(*ListEmotesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1075,6 +1159,14 @@ var ChannelsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListCategories",
 			Handler:    _ChannelsService_ListCategories_Handler,
+		},
+		{
+			MethodName: "ListPlatformEmotes",
+			Handler:    _ChannelsService_ListPlatformEmotes_Handler,
+		},
+		{
+			MethodName: "ListEmotes",
+			Handler:    _ChannelsService_ListEmotes_Handler,
 		},
 		{
 			MethodName: "GetStreamInfo",

@@ -872,6 +872,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "moderato/options/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50011,
+		Name:          "moderato.options.v1.has_etag",
+		Tag:           "varint,50011,opt,name=has_etag",
+		Filename:      "moderato/options/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
 		ExtensionType: (*UnknownFields)(nil),
 		Field:         50001,
@@ -947,6 +955,11 @@ var (
 	//
 	// optional int32 max_body_bytes = 50010;
 	E_MaxBodyBytes = &file_moderato_options_v1_options_proto_extTypes[2]
+	// Whether a response over REST has the header ETag, and a request with the same value in
+	// If-None-Match gets 304.
+	//
+	// optional bool has_etag = 50011;
+	E_HasEtag = &file_moderato_options_v1_options_proto_extTypes[3]
 )
 
 // Extension fields to descriptorpb.MessageOptions.
@@ -954,7 +967,7 @@ var (
 	// What happens to the fields of a body that the message does not have.
 	//
 	// optional moderato.options.v1.UnknownFields unknown_fields = 50001;
-	E_UnknownFields = &file_moderato_options_v1_options_proto_extTypes[3]
+	E_UnknownFields = &file_moderato_options_v1_options_proto_extTypes[4]
 )
 
 // Extension fields to descriptorpb.EnumValueOptions.
@@ -962,11 +975,11 @@ var (
 	// How the error with this reason is presented.
 	//
 	// optional moderato.options.v1.Status status = 50001;
-	E_Status = &file_moderato_options_v1_options_proto_extTypes[4]
+	E_Status = &file_moderato_options_v1_options_proto_extTypes[5]
 	// The bounds of the fields that have the format.
 	//
 	// optional moderato.options.v1.Bounds format_bounds = 50002;
-	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[5]
+	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[6]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -975,21 +988,21 @@ var (
 	// order.
 	//
 	// repeated moderato.options.v1.EventType event = 50001;
-	E_Event = &file_moderato_options_v1_options_proto_extTypes[6]
+	E_Event = &file_moderato_options_v1_options_proto_extTypes[7]
 	// Which values the field accepts.
 	//
 	// optional moderato.options.v1.Bounds bounds = 50002;
-	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[7]
+	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[8]
 	// Whether the fields of this message are written in JSON as fields of the enclosing
 	// message, and only if this field is set. The field is not the first of its message.
 	//
 	// optional bool inlined = 50010;
-	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[8]
+	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[9]
 	// Whether the field is missing in JSON while it has its zero value. The field has no
 	// presence.
 	//
 	// optional bool omit_empty = 50011;
-	E_OmitEmpty = &file_moderato_options_v1_options_proto_extTypes[9]
+	E_OmitEmpty = &file_moderato_options_v1_options_proto_extTypes[10]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -1078,7 +1091,8 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"!UNKNOWN_FIELDS_REFUSED_IF_SIMILAR\x10\x01:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:F\n" +
-	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:l\n" +
+	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:;\n" +
+	"\bhas_etag\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\bR\ahasEtag:l\n" +
 	"\x0eunknown_fields\x12\x1f.google.protobuf.MessageOptions\x18ц\x03 \x01(\x0e2\".moderato.options.v1.UnknownFieldsR\runknownFields:X\n" +
 	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:e\n" +
 	"\rformat_bounds\x12!.google.protobuf.EnumValueOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\fformatBounds:U\n" +
@@ -1132,24 +1146,25 @@ var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	12, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
 	13, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
 	13, // 9: moderato.options.v1.max_body_bytes:extendee -> google.protobuf.MethodOptions
-	14, // 10: moderato.options.v1.unknown_fields:extendee -> google.protobuf.MessageOptions
-	15, // 11: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	15, // 12: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
-	16, // 13: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	16, // 14: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	16, // 15: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
-	16, // 16: moderato.options.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	7,  // 17: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	7,  // 18: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	6,  // 19: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
-	8,  // 20: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	10, // 21: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	9,  // 22: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	10, // 23: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	17, // [17:24] is the sub-list for extension type_name
-	7,  // [7:17] is the sub-list for extension extendee
+	13, // 10: moderato.options.v1.has_etag:extendee -> google.protobuf.MethodOptions
+	14, // 11: moderato.options.v1.unknown_fields:extendee -> google.protobuf.MessageOptions
+	15, // 12: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	15, // 13: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
+	16, // 14: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	16, // 15: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	16, // 16: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
+	16, // 17: moderato.options.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	7,  // 18: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	7,  // 19: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	6,  // 20: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
+	8,  // 21: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	10, // 22: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	9,  // 23: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	10, // 24: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	18, // [18:25] is the sub-list for extension type_name
+	7,  // [7:18] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
 }
 
@@ -1165,7 +1180,7 @@ func file_moderato_options_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
 			NumEnums:      7,
 			NumMessages:   4,
-			NumExtensions: 10,
+			NumExtensions: 11,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,

@@ -199,6 +199,181 @@ func (*DeleteClipResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{3}
 }
 
+// PutEmoteRequest is the emote to put.
+type PutEmoteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The emote.
+	Emote         *EmoteRecord `protobuf:"bytes,1,opt,name=emote" json:"emote,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutEmoteRequest) Reset() {
+	*x = PutEmoteRequest{}
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutEmoteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutEmoteRequest) ProtoMessage() {}
+
+func (x *PutEmoteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutEmoteRequest.ProtoReflect.Descriptor instead.
+func (*PutEmoteRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PutEmoteRequest) GetEmote() *EmoteRecord {
+	if x != nil {
+		return x.Emote
+	}
+	return nil
+}
+
+// PutEmoteResponse is the emote as stored.
+type PutEmoteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The emote.
+	Emote         *EmoteRecord `protobuf:"bytes,1,opt,name=emote" json:"emote,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutEmoteResponse) Reset() {
+	*x = PutEmoteResponse{}
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutEmoteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutEmoteResponse) ProtoMessage() {}
+
+func (x *PutEmoteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutEmoteResponse.ProtoReflect.Descriptor instead.
+func (*PutEmoteResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PutEmoteResponse) GetEmote() *EmoteRecord {
+	if x != nil {
+		return x.Emote
+	}
+	return nil
+}
+
+// DeleteEmoteRequest names the emote to delete.
+type DeleteEmoteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The emote: a UUID in upper or lower case.
+	EmoteId       string `protobuf:"bytes,1,opt,name=emote_id,json=emoteId" json:"emote_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteEmoteRequest) Reset() {
+	*x = DeleteEmoteRequest{}
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteEmoteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteEmoteRequest) ProtoMessage() {}
+
+func (x *DeleteEmoteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteEmoteRequest.ProtoReflect.Descriptor instead.
+func (*DeleteEmoteRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *DeleteEmoteRequest) GetEmoteId() string {
+	if x != nil {
+		return x.EmoteId
+	}
+	return ""
+}
+
+// DeleteEmoteResponse is empty: the emote is deleted.
+type DeleteEmoteResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteEmoteResponse) Reset() {
+	*x = DeleteEmoteResponse{}
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteEmoteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteEmoteResponse) ProtoMessage() {}
+
+func (x *DeleteEmoteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteEmoteResponse.ProtoReflect.Descriptor instead.
+func (*DeleteEmoteResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{7}
+}
+
 // PutVodRequest is the VOD to put.
 type PutVodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -210,7 +385,7 @@ type PutVodRequest struct {
 
 func (x *PutVodRequest) Reset() {
 	*x = PutVodRequest{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[4]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -222,7 +397,7 @@ func (x *PutVodRequest) String() string {
 func (*PutVodRequest) ProtoMessage() {}
 
 func (x *PutVodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[4]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -235,7 +410,7 @@ func (x *PutVodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutVodRequest.ProtoReflect.Descriptor instead.
 func (*PutVodRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{4}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PutVodRequest) GetVod() *VodRecord {
@@ -256,7 +431,7 @@ type PutVodResponse struct {
 
 func (x *PutVodResponse) Reset() {
 	*x = PutVodResponse{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[5]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -268,7 +443,7 @@ func (x *PutVodResponse) String() string {
 func (*PutVodResponse) ProtoMessage() {}
 
 func (x *PutVodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[5]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -281,7 +456,7 @@ func (x *PutVodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutVodResponse.ProtoReflect.Descriptor instead.
 func (*PutVodResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{5}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PutVodResponse) GetVod() *VodRecord {
@@ -302,7 +477,7 @@ type DeleteVodRequest struct {
 
 func (x *DeleteVodRequest) Reset() {
 	*x = DeleteVodRequest{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[6]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -314,7 +489,7 @@ func (x *DeleteVodRequest) String() string {
 func (*DeleteVodRequest) ProtoMessage() {}
 
 func (x *DeleteVodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[6]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -327,7 +502,7 @@ func (x *DeleteVodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteVodRequest.ProtoReflect.Descriptor instead.
 func (*DeleteVodRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{6}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteVodRequest) GetVodId() string {
@@ -346,7 +521,7 @@ type DeleteVodResponse struct {
 
 func (x *DeleteVodResponse) Reset() {
 	*x = DeleteVodResponse{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[7]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -358,7 +533,7 @@ func (x *DeleteVodResponse) String() string {
 func (*DeleteVodResponse) ProtoMessage() {}
 
 func (x *DeleteVodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[7]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -371,7 +546,7 @@ func (x *DeleteVodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteVodResponse.ProtoReflect.Descriptor instead.
 func (*DeleteVodResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{7}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{11}
 }
 
 // RecordVoteRequest is the vote to record.
@@ -401,7 +576,7 @@ type RecordVoteRequest struct {
 
 func (x *RecordVoteRequest) Reset() {
 	*x = RecordVoteRequest{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[8]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -413,7 +588,7 @@ func (x *RecordVoteRequest) String() string {
 func (*RecordVoteRequest) ProtoMessage() {}
 
 func (x *RecordVoteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[8]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -426,7 +601,7 @@ func (x *RecordVoteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordVoteRequest.ProtoReflect.Descriptor instead.
 func (*RecordVoteRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{8}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RecordVoteRequest) GetChannelId() string {
@@ -496,7 +671,7 @@ type RecordVoteResponse struct {
 
 func (x *RecordVoteResponse) Reset() {
 	*x = RecordVoteResponse{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[9]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -508,7 +683,7 @@ func (x *RecordVoteResponse) String() string {
 func (*RecordVoteResponse) ProtoMessage() {}
 
 func (x *RecordVoteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[9]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -521,7 +696,7 @@ func (x *RecordVoteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordVoteResponse.ProtoReflect.Descriptor instead.
 func (*RecordVoteResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{9}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RecordVoteResponse) GetVote() *VoteRecord {
@@ -553,7 +728,7 @@ type RecordGiftRequest struct {
 
 func (x *RecordGiftRequest) Reset() {
 	*x = RecordGiftRequest{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[10]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -565,7 +740,7 @@ func (x *RecordGiftRequest) String() string {
 func (*RecordGiftRequest) ProtoMessage() {}
 
 func (x *RecordGiftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[10]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -578,7 +753,7 @@ func (x *RecordGiftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordGiftRequest.ProtoReflect.Descriptor instead.
 func (*RecordGiftRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{10}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RecordGiftRequest) GetChannelId() string {
@@ -634,7 +809,7 @@ type RecordGiftResponse struct {
 
 func (x *RecordGiftResponse) Reset() {
 	*x = RecordGiftResponse{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[11]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +821,7 @@ func (x *RecordGiftResponse) String() string {
 func (*RecordGiftResponse) ProtoMessage() {}
 
 func (x *RecordGiftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[11]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +834,7 @@ func (x *RecordGiftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordGiftResponse.ProtoReflect.Descriptor instead.
 func (*RecordGiftResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{11}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RecordGiftResponse) GetActivity() *ActivityRecord {
@@ -695,7 +870,7 @@ type RecordThanksRequest struct {
 
 func (x *RecordThanksRequest) Reset() {
 	*x = RecordThanksRequest{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[12]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +882,7 @@ func (x *RecordThanksRequest) String() string {
 func (*RecordThanksRequest) ProtoMessage() {}
 
 func (x *RecordThanksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[12]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +895,7 @@ func (x *RecordThanksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordThanksRequest.ProtoReflect.Descriptor instead.
 func (*RecordThanksRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{12}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RecordThanksRequest) GetChannelId() string {
@@ -790,7 +965,7 @@ type RecordThanksResponse struct {
 
 func (x *RecordThanksResponse) Reset() {
 	*x = RecordThanksResponse{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[13]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -802,7 +977,7 @@ func (x *RecordThanksResponse) String() string {
 func (*RecordThanksResponse) ProtoMessage() {}
 
 func (x *RecordThanksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[13]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -815,7 +990,7 @@ func (x *RecordThanksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordThanksResponse.ProtoReflect.Descriptor instead.
 func (*RecordThanksResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{13}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RecordThanksResponse) GetActivity() *ActivityRecord {
@@ -836,7 +1011,7 @@ type PutActivityRequest struct {
 
 func (x *PutActivityRequest) Reset() {
 	*x = PutActivityRequest{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[14]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +1023,7 @@ func (x *PutActivityRequest) String() string {
 func (*PutActivityRequest) ProtoMessage() {}
 
 func (x *PutActivityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[14]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +1036,7 @@ func (x *PutActivityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutActivityRequest.ProtoReflect.Descriptor instead.
 func (*PutActivityRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{14}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PutActivityRequest) GetActivity() *ActivityRecord {
@@ -882,7 +1057,7 @@ type PutActivityResponse struct {
 
 func (x *PutActivityResponse) Reset() {
 	*x = PutActivityResponse{}
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[15]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1069,7 @@ func (x *PutActivityResponse) String() string {
 func (*PutActivityResponse) ProtoMessage() {}
 
 func (x *PutActivityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_content_proto_msgTypes[15]
+	mi := &file_moderato_platform_v1_content_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1082,7 @@ func (x *PutActivityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutActivityResponse.ProtoReflect.Descriptor instead.
 func (*PutActivityResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{15}
+	return file_moderato_platform_v1_content_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PutActivityResponse) GetActivity() *ActivityRecord {
@@ -928,7 +1103,14 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\x04clip\x18\x01 \x01(\v2 .moderato.platform.v1.ClipRecordR\x04clip\",\n" +
 	"\x11DeleteClipRequest\x12\x17\n" +
 	"\aclip_id\x18\x01 \x01(\tR\x06clipId\"\x14\n" +
-	"\x12DeleteClipResponse\"B\n" +
+	"\x12DeleteClipResponse\"J\n" +
+	"\x0fPutEmoteRequest\x127\n" +
+	"\x05emote\x18\x01 \x01(\v2!.moderato.platform.v1.EmoteRecordR\x05emote\"K\n" +
+	"\x10PutEmoteResponse\x127\n" +
+	"\x05emote\x18\x01 \x01(\v2!.moderato.platform.v1.EmoteRecordR\x05emote\"/\n" +
+	"\x12DeleteEmoteRequest\x12\x19\n" +
+	"\bemote_id\x18\x01 \x01(\tR\aemoteId\"\x15\n" +
+	"\x13DeleteEmoteResponse\"B\n" +
 	"\rPutVodRequest\x121\n" +
 	"\x03vod\x18\x01 \x01(\v2\x1f.moderato.platform.v1.VodRecordR\x03vod\"C\n" +
 	"\x0ePutVodResponse\x121\n" +
@@ -975,13 +1157,15 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\x12PutActivityRequest\x12@\n" +
 	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"W\n" +
 	"\x13PutActivityResponse\x12@\n" +
-	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity2\x92\x06\n" +
+	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity2\xd1\a\n" +
 	"\x0eContentService\x12V\n" +
 	"\aPutClip\x12$.moderato.platform.v1.PutClipRequest\x1a%.moderato.platform.v1.PutClipResponse\x12_\n" +
 	"\n" +
 	"DeleteClip\x12'.moderato.platform.v1.DeleteClipRequest\x1a(.moderato.platform.v1.DeleteClipResponse\x12S\n" +
 	"\x06PutVod\x12#.moderato.platform.v1.PutVodRequest\x1a$.moderato.platform.v1.PutVodResponse\x12\\\n" +
-	"\tDeleteVod\x12&.moderato.platform.v1.DeleteVodRequest\x1a'.moderato.platform.v1.DeleteVodResponse\x12_\n" +
+	"\tDeleteVod\x12&.moderato.platform.v1.DeleteVodRequest\x1a'.moderato.platform.v1.DeleteVodResponse\x12Y\n" +
+	"\bPutEmote\x12%.moderato.platform.v1.PutEmoteRequest\x1a&.moderato.platform.v1.PutEmoteResponse\x12b\n" +
+	"\vDeleteEmote\x12(.moderato.platform.v1.DeleteEmoteRequest\x1a).moderato.platform.v1.DeleteEmoteResponse\x12_\n" +
 	"\n" +
 	"RecordVote\x12'.moderato.platform.v1.RecordVoteRequest\x1a(.moderato.platform.v1.RecordVoteResponse\x12_\n" +
 	"\n" +
@@ -1002,68 +1186,79 @@ func file_moderato_platform_v1_content_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_content_proto_rawDescData
 }
 
-var file_moderato_platform_v1_content_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_moderato_platform_v1_content_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_moderato_platform_v1_content_proto_goTypes = []any{
 	(*PutClipRequest)(nil),        // 0: moderato.platform.v1.PutClipRequest
 	(*PutClipResponse)(nil),       // 1: moderato.platform.v1.PutClipResponse
 	(*DeleteClipRequest)(nil),     // 2: moderato.platform.v1.DeleteClipRequest
 	(*DeleteClipResponse)(nil),    // 3: moderato.platform.v1.DeleteClipResponse
-	(*PutVodRequest)(nil),         // 4: moderato.platform.v1.PutVodRequest
-	(*PutVodResponse)(nil),        // 5: moderato.platform.v1.PutVodResponse
-	(*DeleteVodRequest)(nil),      // 6: moderato.platform.v1.DeleteVodRequest
-	(*DeleteVodResponse)(nil),     // 7: moderato.platform.v1.DeleteVodResponse
-	(*RecordVoteRequest)(nil),     // 8: moderato.platform.v1.RecordVoteRequest
-	(*RecordVoteResponse)(nil),    // 9: moderato.platform.v1.RecordVoteResponse
-	(*RecordGiftRequest)(nil),     // 10: moderato.platform.v1.RecordGiftRequest
-	(*RecordGiftResponse)(nil),    // 11: moderato.platform.v1.RecordGiftResponse
-	(*RecordThanksRequest)(nil),   // 12: moderato.platform.v1.RecordThanksRequest
-	(*RecordThanksResponse)(nil),  // 13: moderato.platform.v1.RecordThanksResponse
-	(*PutActivityRequest)(nil),    // 14: moderato.platform.v1.PutActivityRequest
-	(*PutActivityResponse)(nil),   // 15: moderato.platform.v1.PutActivityResponse
-	(*ClipRecord)(nil),            // 16: moderato.platform.v1.ClipRecord
-	(*VodRecord)(nil),             // 17: moderato.platform.v1.VodRecord
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),       // 19: google.protobuf.Struct
-	(*VoteRecord)(nil),            // 20: moderato.platform.v1.VoteRecord
-	(*ActivityRecord)(nil),        // 21: moderato.platform.v1.ActivityRecord
+	(*PutEmoteRequest)(nil),       // 4: moderato.platform.v1.PutEmoteRequest
+	(*PutEmoteResponse)(nil),      // 5: moderato.platform.v1.PutEmoteResponse
+	(*DeleteEmoteRequest)(nil),    // 6: moderato.platform.v1.DeleteEmoteRequest
+	(*DeleteEmoteResponse)(nil),   // 7: moderato.platform.v1.DeleteEmoteResponse
+	(*PutVodRequest)(nil),         // 8: moderato.platform.v1.PutVodRequest
+	(*PutVodResponse)(nil),        // 9: moderato.platform.v1.PutVodResponse
+	(*DeleteVodRequest)(nil),      // 10: moderato.platform.v1.DeleteVodRequest
+	(*DeleteVodResponse)(nil),     // 11: moderato.platform.v1.DeleteVodResponse
+	(*RecordVoteRequest)(nil),     // 12: moderato.platform.v1.RecordVoteRequest
+	(*RecordVoteResponse)(nil),    // 13: moderato.platform.v1.RecordVoteResponse
+	(*RecordGiftRequest)(nil),     // 14: moderato.platform.v1.RecordGiftRequest
+	(*RecordGiftResponse)(nil),    // 15: moderato.platform.v1.RecordGiftResponse
+	(*RecordThanksRequest)(nil),   // 16: moderato.platform.v1.RecordThanksRequest
+	(*RecordThanksResponse)(nil),  // 17: moderato.platform.v1.RecordThanksResponse
+	(*PutActivityRequest)(nil),    // 18: moderato.platform.v1.PutActivityRequest
+	(*PutActivityResponse)(nil),   // 19: moderato.platform.v1.PutActivityResponse
+	(*ClipRecord)(nil),            // 20: moderato.platform.v1.ClipRecord
+	(*EmoteRecord)(nil),           // 21: moderato.platform.v1.EmoteRecord
+	(*VodRecord)(nil),             // 22: moderato.platform.v1.VodRecord
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 24: google.protobuf.Struct
+	(*VoteRecord)(nil),            // 25: moderato.platform.v1.VoteRecord
+	(*ActivityRecord)(nil),        // 26: moderato.platform.v1.ActivityRecord
 }
 var file_moderato_platform_v1_content_proto_depIdxs = []int32{
-	16, // 0: moderato.platform.v1.PutClipRequest.clip:type_name -> moderato.platform.v1.ClipRecord
-	16, // 1: moderato.platform.v1.PutClipResponse.clip:type_name -> moderato.platform.v1.ClipRecord
-	17, // 2: moderato.platform.v1.PutVodRequest.vod:type_name -> moderato.platform.v1.VodRecord
-	17, // 3: moderato.platform.v1.PutVodResponse.vod:type_name -> moderato.platform.v1.VodRecord
-	18, // 4: moderato.platform.v1.RecordVoteRequest.voted_at:type_name -> google.protobuf.Timestamp
-	19, // 5: moderato.platform.v1.RecordVoteRequest.action:type_name -> google.protobuf.Struct
-	20, // 6: moderato.platform.v1.RecordVoteResponse.vote:type_name -> moderato.platform.v1.VoteRecord
-	18, // 7: moderato.platform.v1.RecordGiftRequest.gifted_at:type_name -> google.protobuf.Timestamp
-	19, // 8: moderato.platform.v1.RecordGiftRequest.action:type_name -> google.protobuf.Struct
-	21, // 9: moderato.platform.v1.RecordGiftResponse.activity:type_name -> moderato.platform.v1.ActivityRecord
-	18, // 10: moderato.platform.v1.RecordThanksRequest.thanked_at:type_name -> google.protobuf.Timestamp
-	19, // 11: moderato.platform.v1.RecordThanksRequest.action:type_name -> google.protobuf.Struct
-	21, // 12: moderato.platform.v1.RecordThanksResponse.activity:type_name -> moderato.platform.v1.ActivityRecord
-	21, // 13: moderato.platform.v1.PutActivityRequest.activity:type_name -> moderato.platform.v1.ActivityRecord
-	21, // 14: moderato.platform.v1.PutActivityResponse.activity:type_name -> moderato.platform.v1.ActivityRecord
-	0,  // 15: moderato.platform.v1.ContentService.PutClip:input_type -> moderato.platform.v1.PutClipRequest
-	2,  // 16: moderato.platform.v1.ContentService.DeleteClip:input_type -> moderato.platform.v1.DeleteClipRequest
-	4,  // 17: moderato.platform.v1.ContentService.PutVod:input_type -> moderato.platform.v1.PutVodRequest
-	6,  // 18: moderato.platform.v1.ContentService.DeleteVod:input_type -> moderato.platform.v1.DeleteVodRequest
-	8,  // 19: moderato.platform.v1.ContentService.RecordVote:input_type -> moderato.platform.v1.RecordVoteRequest
-	10, // 20: moderato.platform.v1.ContentService.RecordGift:input_type -> moderato.platform.v1.RecordGiftRequest
-	12, // 21: moderato.platform.v1.ContentService.RecordThanks:input_type -> moderato.platform.v1.RecordThanksRequest
-	14, // 22: moderato.platform.v1.ContentService.PutActivity:input_type -> moderato.platform.v1.PutActivityRequest
-	1,  // 23: moderato.platform.v1.ContentService.PutClip:output_type -> moderato.platform.v1.PutClipResponse
-	3,  // 24: moderato.platform.v1.ContentService.DeleteClip:output_type -> moderato.platform.v1.DeleteClipResponse
-	5,  // 25: moderato.platform.v1.ContentService.PutVod:output_type -> moderato.platform.v1.PutVodResponse
-	7,  // 26: moderato.platform.v1.ContentService.DeleteVod:output_type -> moderato.platform.v1.DeleteVodResponse
-	9,  // 27: moderato.platform.v1.ContentService.RecordVote:output_type -> moderato.platform.v1.RecordVoteResponse
-	11, // 28: moderato.platform.v1.ContentService.RecordGift:output_type -> moderato.platform.v1.RecordGiftResponse
-	13, // 29: moderato.platform.v1.ContentService.RecordThanks:output_type -> moderato.platform.v1.RecordThanksResponse
-	15, // 30: moderato.platform.v1.ContentService.PutActivity:output_type -> moderato.platform.v1.PutActivityResponse
-	23, // [23:31] is the sub-list for method output_type
-	15, // [15:23] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	20, // 0: moderato.platform.v1.PutClipRequest.clip:type_name -> moderato.platform.v1.ClipRecord
+	20, // 1: moderato.platform.v1.PutClipResponse.clip:type_name -> moderato.platform.v1.ClipRecord
+	21, // 2: moderato.platform.v1.PutEmoteRequest.emote:type_name -> moderato.platform.v1.EmoteRecord
+	21, // 3: moderato.platform.v1.PutEmoteResponse.emote:type_name -> moderato.platform.v1.EmoteRecord
+	22, // 4: moderato.platform.v1.PutVodRequest.vod:type_name -> moderato.platform.v1.VodRecord
+	22, // 5: moderato.platform.v1.PutVodResponse.vod:type_name -> moderato.platform.v1.VodRecord
+	23, // 6: moderato.platform.v1.RecordVoteRequest.voted_at:type_name -> google.protobuf.Timestamp
+	24, // 7: moderato.platform.v1.RecordVoteRequest.action:type_name -> google.protobuf.Struct
+	25, // 8: moderato.platform.v1.RecordVoteResponse.vote:type_name -> moderato.platform.v1.VoteRecord
+	23, // 9: moderato.platform.v1.RecordGiftRequest.gifted_at:type_name -> google.protobuf.Timestamp
+	24, // 10: moderato.platform.v1.RecordGiftRequest.action:type_name -> google.protobuf.Struct
+	26, // 11: moderato.platform.v1.RecordGiftResponse.activity:type_name -> moderato.platform.v1.ActivityRecord
+	23, // 12: moderato.platform.v1.RecordThanksRequest.thanked_at:type_name -> google.protobuf.Timestamp
+	24, // 13: moderato.platform.v1.RecordThanksRequest.action:type_name -> google.protobuf.Struct
+	26, // 14: moderato.platform.v1.RecordThanksResponse.activity:type_name -> moderato.platform.v1.ActivityRecord
+	26, // 15: moderato.platform.v1.PutActivityRequest.activity:type_name -> moderato.platform.v1.ActivityRecord
+	26, // 16: moderato.platform.v1.PutActivityResponse.activity:type_name -> moderato.platform.v1.ActivityRecord
+	0,  // 17: moderato.platform.v1.ContentService.PutClip:input_type -> moderato.platform.v1.PutClipRequest
+	2,  // 18: moderato.platform.v1.ContentService.DeleteClip:input_type -> moderato.platform.v1.DeleteClipRequest
+	8,  // 19: moderato.platform.v1.ContentService.PutVod:input_type -> moderato.platform.v1.PutVodRequest
+	10, // 20: moderato.platform.v1.ContentService.DeleteVod:input_type -> moderato.platform.v1.DeleteVodRequest
+	4,  // 21: moderato.platform.v1.ContentService.PutEmote:input_type -> moderato.platform.v1.PutEmoteRequest
+	6,  // 22: moderato.platform.v1.ContentService.DeleteEmote:input_type -> moderato.platform.v1.DeleteEmoteRequest
+	12, // 23: moderato.platform.v1.ContentService.RecordVote:input_type -> moderato.platform.v1.RecordVoteRequest
+	14, // 24: moderato.platform.v1.ContentService.RecordGift:input_type -> moderato.platform.v1.RecordGiftRequest
+	16, // 25: moderato.platform.v1.ContentService.RecordThanks:input_type -> moderato.platform.v1.RecordThanksRequest
+	18, // 26: moderato.platform.v1.ContentService.PutActivity:input_type -> moderato.platform.v1.PutActivityRequest
+	1,  // 27: moderato.platform.v1.ContentService.PutClip:output_type -> moderato.platform.v1.PutClipResponse
+	3,  // 28: moderato.platform.v1.ContentService.DeleteClip:output_type -> moderato.platform.v1.DeleteClipResponse
+	9,  // 29: moderato.platform.v1.ContentService.PutVod:output_type -> moderato.platform.v1.PutVodResponse
+	11, // 30: moderato.platform.v1.ContentService.DeleteVod:output_type -> moderato.platform.v1.DeleteVodResponse
+	5,  // 31: moderato.platform.v1.ContentService.PutEmote:output_type -> moderato.platform.v1.PutEmoteResponse
+	7,  // 32: moderato.platform.v1.ContentService.DeleteEmote:output_type -> moderato.platform.v1.DeleteEmoteResponse
+	13, // 33: moderato.platform.v1.ContentService.RecordVote:output_type -> moderato.platform.v1.RecordVoteResponse
+	15, // 34: moderato.platform.v1.ContentService.RecordGift:output_type -> moderato.platform.v1.RecordGiftResponse
+	17, // 35: moderato.platform.v1.ContentService.RecordThanks:output_type -> moderato.platform.v1.RecordThanksResponse
+	19, // 36: moderato.platform.v1.ContentService.PutActivity:output_type -> moderato.platform.v1.PutActivityResponse
+	27, // [27:37] is the sub-list for method output_type
+	17, // [17:27] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_content_proto_init() }
@@ -1078,7 +1273,7 @@ func file_moderato_platform_v1_content_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_content_proto_rawDesc), len(file_moderato_platform_v1_content_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,8 @@ const (
 	ContentService_DeleteClip_FullMethodName   = "/moderato.platform.v1.ContentService/DeleteClip"
 	ContentService_PutVod_FullMethodName       = "/moderato.platform.v1.ContentService/PutVod"
 	ContentService_DeleteVod_FullMethodName    = "/moderato.platform.v1.ContentService/DeleteVod"
+	ContentService_PutEmote_FullMethodName     = "/moderato.platform.v1.ContentService/PutEmote"
+	ContentService_DeleteEmote_FullMethodName  = "/moderato.platform.v1.ContentService/DeleteEmote"
 	ContentService_RecordVote_FullMethodName   = "/moderato.platform.v1.ContentService/RecordVote"
 	ContentService_RecordGift_FullMethodName   = "/moderato.platform.v1.ContentService/RecordGift"
 	ContentService_RecordThanks_FullMethodName = "/moderato.platform.v1.ContentService/RecordThanks"
@@ -33,7 +35,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ContentService manages the content of a channel: clips, VODs, votes, and the
+// ContentService manages the content of a channel: clips, VODs, emotes, votes, and the
 // activities that the channel's dashboard lists.
 //
 // Every call requires the metadata `authorization: Bearer <service token>` and
@@ -60,6 +62,15 @@ type ContentServiceClient interface {
 	PutVod(ctx context.Context, in *PutVodRequest, opts ...grpc.CallOption) (*PutVodResponse, error)
 	// DeleteVod deletes a VOD. Deleting a VOD that does not exist changes nothing.
 	DeleteVod(ctx context.Context, in *DeleteVodRequest, opts ...grpc.CallOption) (*DeleteVodResponse, error)
+	// PutEmote creates an emote of a channel or of the platform, or replaces the emote with
+	// this id. It emits no event.
+	//
+	// Errors: INVALID_ARGUMENT if the id belongs to an emote of another channel, if another
+	// emote of the channel has the name, or if the channel has 5000 emotes already.
+	PutEmote(ctx context.Context, in *PutEmoteRequest, opts ...grpc.CallOption) (*PutEmoteResponse, error)
+	// DeleteEmote deletes an emote. Messages that name it keep their text. Deleting an emote
+	// that does not exist changes nothing.
+	DeleteEmote(ctx context.Context, in *DeleteEmoteRequest, opts ...grpc.CallOption) (*DeleteEmoteResponse, error)
 	// RecordVote records a vote for a channel. Emits `channel.vote` and records the
 	// activity `vote`. The vote's id is its key: an existing vote with this id stays
 	// unchanged.
@@ -128,6 +139,26 @@ func (c *contentServiceClient) DeleteVod(ctx context.Context, in *DeleteVodReque
 	return out, nil
 }
 
+func (c *contentServiceClient) PutEmote(ctx context.Context, in *PutEmoteRequest, opts ...grpc.CallOption) (*PutEmoteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PutEmoteResponse)
+	err := c.cc.Invoke(ctx, ContentService_PutEmote_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *contentServiceClient) DeleteEmote(ctx context.Context, in *DeleteEmoteRequest, opts ...grpc.CallOption) (*DeleteEmoteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteEmoteResponse)
+	err := c.cc.Invoke(ctx, ContentService_DeleteEmote_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contentServiceClient) RecordVote(ctx context.Context, in *RecordVoteRequest, opts ...grpc.CallOption) (*RecordVoteResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RecordVoteResponse)
@@ -172,7 +203,7 @@ func (c *contentServiceClient) PutActivity(ctx context.Context, in *PutActivityR
 // All implementations must embed UnimplementedContentServiceServer
 // for forward compatibility.
 //
-// ContentService manages the content of a channel: clips, VODs, votes, and the
+// ContentService manages the content of a channel: clips, VODs, emotes, votes, and the
 // activities that the channel's dashboard lists.
 //
 // Every call requires the metadata `authorization: Bearer <service token>` and
@@ -199,6 +230,15 @@ type ContentServiceServer interface {
 	PutVod(context.Context, *PutVodRequest) (*PutVodResponse, error)
 	// DeleteVod deletes a VOD. Deleting a VOD that does not exist changes nothing.
 	DeleteVod(context.Context, *DeleteVodRequest) (*DeleteVodResponse, error)
+	// PutEmote creates an emote of a channel or of the platform, or replaces the emote with
+	// this id. It emits no event.
+	//
+	// Errors: INVALID_ARGUMENT if the id belongs to an emote of another channel, if another
+	// emote of the channel has the name, or if the channel has 5000 emotes already.
+	PutEmote(context.Context, *PutEmoteRequest) (*PutEmoteResponse, error)
+	// DeleteEmote deletes an emote. Messages that name it keep their text. Deleting an emote
+	// that does not exist changes nothing.
+	DeleteEmote(context.Context, *DeleteEmoteRequest) (*DeleteEmoteResponse, error)
 	// RecordVote records a vote for a channel. Emits `channel.vote` and records the
 	// activity `vote`. The vote's id is its key: an existing vote with this id stays
 	// unchanged.
@@ -238,6 +278,12 @@ func (UnimplementedContentServiceServer) PutVod(context.Context, *PutVodRequest)
 }
 func (UnimplementedContentServiceServer) DeleteVod(context.Context, *DeleteVodRequest) (*DeleteVodResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteVod not implemented")
+}
+func (UnimplementedContentServiceServer) PutEmote(context.Context, *PutEmoteRequest) (*PutEmoteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PutEmote not implemented")
+}
+func (UnimplementedContentServiceServer) DeleteEmote(context.Context, *DeleteEmoteRequest) (*DeleteEmoteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteEmote not implemented")
 }
 func (UnimplementedContentServiceServer) RecordVote(context.Context, *RecordVoteRequest) (*RecordVoteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RecordVote not implemented")
@@ -344,6 +390,42 @@ func _ContentService_DeleteVod_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContentService_PutEmote_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutEmoteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContentServiceServer).PutEmote(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContentService_PutEmote_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContentServiceServer).PutEmote(ctx, req.(*PutEmoteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ContentService_DeleteEmote_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteEmoteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContentServiceServer).DeleteEmote(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContentService_DeleteEmote_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContentServiceServer).DeleteEmote(ctx, req.(*DeleteEmoteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContentService_RecordVote_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RecordVoteRequest)
 	if err := dec(in); err != nil {
@@ -438,6 +520,14 @@ var ContentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteVod",
 			Handler:    _ContentService_DeleteVod_Handler,
+		},
+		{
+			MethodName: "PutEmote",
+			Handler:    _ContentService_PutEmote_Handler,
+		},
+		{
+			MethodName: "DeleteEmote",
+			Handler:    _ContentService_DeleteEmote_Handler,
 		},
 		{
 			MethodName: "RecordVote",

@@ -51,6 +51,7 @@ type Record struct {
 	//	*Record_Raid
 	//	*Record_Ban
 	//	*Record_Mute
+	//	*Record_Emote
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -246,6 +247,15 @@ func (x *Record) GetMute() *MuteRecord {
 	return nil
 }
 
+func (x *Record) GetEmote() *EmoteRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Emote); ok {
+			return x.Emote
+		}
+	}
+	return nil
+}
+
 type isRecord_Kind interface {
 	isRecord_Kind()
 }
@@ -335,6 +345,11 @@ type Record_Mute struct {
 	Mute *MuteRecord `protobuf:"bytes,17,opt,name=mute,oneof"`
 }
 
+type Record_Emote struct {
+	// An emote of a channel or of the platform.
+	Emote *EmoteRecord `protobuf:"bytes,18,opt,name=emote,oneof"`
+}
+
 func (*Record_Category) isRecord_Kind() {}
 
 func (*Record_User) isRecord_Kind() {}
@@ -368,6 +383,8 @@ func (*Record_Raid) isRecord_Kind() {}
 func (*Record_Ban) isRecord_Kind() {}
 
 func (*Record_Mute) isRecord_Kind() {}
+
+func (*Record_Emote) isRecord_Kind() {}
 
 // CategoryRecord is a category, with `id` as its key.
 type CategoryRecord struct {
@@ -1342,6 +1359,91 @@ func (x *ClipRecord) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// EmoteRecord is a picture that chat messages name as `[emote:<id>]`, with `id` as its key.
+// A channel has at most 5000 emotes, and so has the platform.
+type EmoteRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The emote's id: a UUID in upper or lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The channel: a UUID in upper or lower case; empty for an emote of the platform. It
+	// cannot be changed later.
+	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The name: 1 to 40 characters. No other emote of the channel has it.
+	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
+	// Required. The URL of the picture.
+	ImageUrl string `protobuf:"bytes,4,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
+	// Whether a channel's emote also shows in other channels. An emote of the platform
+	// shows everywhere.
+	IsPublic      bool `protobuf:"varint,5,opt,name=is_public,json=isPublic" json:"is_public,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmoteRecord) Reset() {
+	*x = EmoteRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmoteRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmoteRecord) ProtoMessage() {}
+
+func (x *EmoteRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmoteRecord.ProtoReflect.Descriptor instead.
+func (*EmoteRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *EmoteRecord) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *EmoteRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *EmoteRecord) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EmoteRecord) GetImageUrl() string {
+	if x != nil {
+		return x.ImageUrl
+	}
+	return ""
+}
+
+func (x *EmoteRecord) GetIsPublic() bool {
+	if x != nil {
+		return x.IsPublic
+	}
+	return false
+}
+
 // VodRecord is a recorded stream, with `id` as its key.
 type VodRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1369,7 +1471,7 @@ type VodRecord struct {
 
 func (x *VodRecord) Reset() {
 	*x = VodRecord{}
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[12]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1483,7 @@ func (x *VodRecord) String() string {
 func (*VodRecord) ProtoMessage() {}
 
 func (x *VodRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[12]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1496,7 @@ func (x *VodRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VodRecord.ProtoReflect.Descriptor instead.
 func (*VodRecord) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{12}
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *VodRecord) GetId() string {
@@ -1484,7 +1586,7 @@ type VoteRecord struct {
 
 func (x *VoteRecord) Reset() {
 	*x = VoteRecord{}
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[13]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1598,7 @@ func (x *VoteRecord) String() string {
 func (*VoteRecord) ProtoMessage() {}
 
 func (x *VoteRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[13]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1611,7 @@ func (x *VoteRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VoteRecord.ProtoReflect.Descriptor instead.
 func (*VoteRecord) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{13}
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *VoteRecord) GetId() string {
@@ -1585,7 +1687,7 @@ type ActivityRecord struct {
 
 func (x *ActivityRecord) Reset() {
 	*x = ActivityRecord{}
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[14]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1597,7 +1699,7 @@ func (x *ActivityRecord) String() string {
 func (*ActivityRecord) ProtoMessage() {}
 
 func (x *ActivityRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[14]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1610,7 +1712,7 @@ func (x *ActivityRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivityRecord.ProtoReflect.Descriptor instead.
 func (*ActivityRecord) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{14}
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ActivityRecord) GetChannelId() string {
@@ -1675,7 +1777,7 @@ type RaidRecord struct {
 
 func (x *RaidRecord) Reset() {
 	*x = RaidRecord{}
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +1789,7 @@ func (x *RaidRecord) String() string {
 func (*RaidRecord) ProtoMessage() {}
 
 func (x *RaidRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +1802,7 @@ func (x *RaidRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaidRecord.ProtoReflect.Descriptor instead.
 func (*RaidRecord) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{15}
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RaidRecord) GetChannelId() string {
@@ -1761,7 +1863,7 @@ type BanRecord struct {
 
 func (x *BanRecord) Reset() {
 	*x = BanRecord{}
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[16]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1773,7 +1875,7 @@ func (x *BanRecord) String() string {
 func (*BanRecord) ProtoMessage() {}
 
 func (x *BanRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[16]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1786,7 +1888,7 @@ func (x *BanRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanRecord.ProtoReflect.Descriptor instead.
 func (*BanRecord) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{16}
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BanRecord) GetChannelId() string {
@@ -1854,7 +1956,7 @@ type MuteRecord struct {
 
 func (x *MuteRecord) Reset() {
 	*x = MuteRecord{}
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[17]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1968,7 @@ func (x *MuteRecord) String() string {
 func (*MuteRecord) ProtoMessage() {}
 
 func (x *MuteRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_records_proto_msgTypes[17]
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1981,7 @@ func (x *MuteRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteRecord.ProtoReflect.Descriptor instead.
 func (*MuteRecord) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{17}
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *MuteRecord) GetChannelId() string {
@@ -1928,7 +2030,7 @@ var File_moderato_platform_v1_records_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\x99\b\n" +
+	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xd4\b\n" +
 	"\x06Record\x12B\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordH\x00R\bcategory\x126\n" +
 	"\x04user\x18\x02 \x01(\v2 .moderato.platform.v1.UserRecordH\x00R\x04user\x12?\n" +
@@ -1947,7 +2049,8 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivity\x126\n" +
 	"\x04raid\x18\x0f \x01(\v2 .moderato.platform.v1.RaidRecordH\x00R\x04raid\x123\n" +
 	"\x03ban\x18\x10 \x01(\v2\x1f.moderato.platform.v1.BanRecordH\x00R\x03ban\x126\n" +
-	"\x04mute\x18\x11 \x01(\v2 .moderato.platform.v1.MuteRecordH\x00R\x04muteB\x06\n" +
+	"\x04mute\x18\x11 \x01(\v2 .moderato.platform.v1.MuteRecordH\x00R\x04mute\x129\n" +
+	"\x05emote\x18\x12 \x01(\v2!.moderato.platform.v1.EmoteRecordH\x00R\x05emoteB\x06\n" +
 	"\x04kind\"\xb6\x01\n" +
 	"\x0eCategoryRecord\x12 \n" +
 	"\x02id\x18\x01 \x01(\x03B\x10\x92\xb5\x18\f\x18\x01 \xff\xff\xff\xff\xff\xff\xff\xff?R\x02id\x12\"\n" +
@@ -2041,7 +2144,14 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"categoryId\x129\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xe5\x02\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x9c\x01\n" +
+	"\vEmoteRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1c\n" +
+	"\x04name\x18\x03 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10(R\x04name\x12#\n" +
+	"\timage_url\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x04R\bimageUrl\x12\x1b\n" +
+	"\tis_public\x18\x05 \x01(\bR\bisPublic\"\xe5\x02\n" +
 	"\tVodRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -2115,7 +2225,7 @@ func file_moderato_platform_v1_records_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_records_proto_rawDescData
 }
 
-var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*Record)(nil),                // 0: moderato.platform.v1.Record
 	(*CategoryRecord)(nil),        // 1: moderato.platform.v1.CategoryRecord
@@ -2129,14 +2239,15 @@ var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*SubscriptionRecord)(nil),    // 9: moderato.platform.v1.SubscriptionRecord
 	(*StreamRecord)(nil),          // 10: moderato.platform.v1.StreamRecord
 	(*ClipRecord)(nil),            // 11: moderato.platform.v1.ClipRecord
-	(*VodRecord)(nil),             // 12: moderato.platform.v1.VodRecord
-	(*VoteRecord)(nil),            // 13: moderato.platform.v1.VoteRecord
-	(*ActivityRecord)(nil),        // 14: moderato.platform.v1.ActivityRecord
-	(*RaidRecord)(nil),            // 15: moderato.platform.v1.RaidRecord
-	(*BanRecord)(nil),             // 16: moderato.platform.v1.BanRecord
-	(*MuteRecord)(nil),            // 17: moderato.platform.v1.MuteRecord
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),       // 19: google.protobuf.Struct
+	(*EmoteRecord)(nil),           // 12: moderato.platform.v1.EmoteRecord
+	(*VodRecord)(nil),             // 13: moderato.platform.v1.VodRecord
+	(*VoteRecord)(nil),            // 14: moderato.platform.v1.VoteRecord
+	(*ActivityRecord)(nil),        // 15: moderato.platform.v1.ActivityRecord
+	(*RaidRecord)(nil),            // 16: moderato.platform.v1.RaidRecord
+	(*BanRecord)(nil),             // 17: moderato.platform.v1.BanRecord
+	(*MuteRecord)(nil),            // 18: moderato.platform.v1.MuteRecord
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 20: google.protobuf.Struct
 }
 var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	1,  // 0: moderato.platform.v1.Record.category:type_name -> moderato.platform.v1.CategoryRecord
@@ -2150,35 +2261,36 @@ var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	9,  // 8: moderato.platform.v1.Record.subscription:type_name -> moderato.platform.v1.SubscriptionRecord
 	10, // 9: moderato.platform.v1.Record.stream:type_name -> moderato.platform.v1.StreamRecord
 	11, // 10: moderato.platform.v1.Record.clip:type_name -> moderato.platform.v1.ClipRecord
-	12, // 11: moderato.platform.v1.Record.vod:type_name -> moderato.platform.v1.VodRecord
-	13, // 12: moderato.platform.v1.Record.vote:type_name -> moderato.platform.v1.VoteRecord
-	14, // 13: moderato.platform.v1.Record.activity:type_name -> moderato.platform.v1.ActivityRecord
-	15, // 14: moderato.platform.v1.Record.raid:type_name -> moderato.platform.v1.RaidRecord
-	16, // 15: moderato.platform.v1.Record.ban:type_name -> moderato.platform.v1.BanRecord
-	17, // 16: moderato.platform.v1.Record.mute:type_name -> moderato.platform.v1.MuteRecord
-	18, // 17: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
-	18, // 18: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
-	18, // 19: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
-	18, // 20: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
-	18, // 21: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
-	18, // 22: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
-	18, // 23: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
-	18, // 24: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
-	18, // 25: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
-	18, // 26: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
-	18, // 27: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
-	19, // 28: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
-	19, // 29: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
-	18, // 30: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
-	18, // 31: moderato.platform.v1.BanRecord.banned_at:type_name -> google.protobuf.Timestamp
-	18, // 32: moderato.platform.v1.BanRecord.expires_at:type_name -> google.protobuf.Timestamp
-	18, // 33: moderato.platform.v1.MuteRecord.muted_at:type_name -> google.protobuf.Timestamp
-	18, // 34: moderato.platform.v1.MuteRecord.expires_at:type_name -> google.protobuf.Timestamp
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	13, // 11: moderato.platform.v1.Record.vod:type_name -> moderato.platform.v1.VodRecord
+	14, // 12: moderato.platform.v1.Record.vote:type_name -> moderato.platform.v1.VoteRecord
+	15, // 13: moderato.platform.v1.Record.activity:type_name -> moderato.platform.v1.ActivityRecord
+	16, // 14: moderato.platform.v1.Record.raid:type_name -> moderato.platform.v1.RaidRecord
+	17, // 15: moderato.platform.v1.Record.ban:type_name -> moderato.platform.v1.BanRecord
+	18, // 16: moderato.platform.v1.Record.mute:type_name -> moderato.platform.v1.MuteRecord
+	12, // 17: moderato.platform.v1.Record.emote:type_name -> moderato.platform.v1.EmoteRecord
+	19, // 18: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
+	19, // 19: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
+	19, // 20: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
+	19, // 21: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 22: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
+	19, // 23: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
+	19, // 24: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
+	19, // 25: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
+	19, // 26: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
+	19, // 27: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
+	19, // 28: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
+	20, // 29: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
+	20, // 30: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
+	19, // 31: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
+	19, // 32: moderato.platform.v1.BanRecord.banned_at:type_name -> google.protobuf.Timestamp
+	19, // 33: moderato.platform.v1.BanRecord.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 34: moderato.platform.v1.MuteRecord.muted_at:type_name -> google.protobuf.Timestamp
+	19, // 35: moderato.platform.v1.MuteRecord.expires_at:type_name -> google.protobuf.Timestamp
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_records_proto_init() }
@@ -2204,6 +2316,7 @@ func file_moderato_platform_v1_records_proto_init() {
 		(*Record_Raid)(nil),
 		(*Record_Ban)(nil),
 		(*Record_Mute)(nil),
+		(*Record_Emote)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2211,7 +2324,7 @@ func file_moderato_platform_v1_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_records_proto_rawDesc), len(file_moderato_platform_v1_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
