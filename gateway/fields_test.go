@@ -115,7 +115,7 @@ var (
 		"reason":   "string?", "expiresAt": "timestamp?", // added after the document
 	}
 	categoryRow   = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
-	emoteRows     = object{"rows": list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}}
+	emoteRows     = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
 	profile       = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}
 	moderatedUser = object{
 		"user": userSummary, "roles": list{"string"},

@@ -24,6 +24,8 @@ type conformanceCheck struct {
 	ClientID string   `name:"client-id" help:"The client to which the tokens were issued." required:"" env:"MODERATO_CLIENT" placeholder:"ID"`
 	Token    []secret `help:"An access token; - reads it from standard input. Repeat it for more: of a user with a channel, of one without, of the app, and one without the scope users.read." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
 
+	Write string `help:"Also change this channel, which must be a test channel of a token's user, and undo it." placeholder:"CHANNEL"`
+
 	JSON        bool          `name:"json" help:"Print the report as JSON."`
 	Rate        float64       `help:"Requests a second; 0 sets no limit." default:"20" env:"MODERATO_CONFORMANCE_RATE"`
 	MaxRequests int           `help:"How many requests are sent at most." default:"3000"`
@@ -32,7 +34,7 @@ type conformanceCheck struct {
 
 // Help returns the text below the usage.
 func (c *conformanceCheck) Help() string {
-	return "It only reads. The exit code is 0 without findings, else 1. What the tokens cannot show is listed as skipped."
+	return "It only reads, except with --write. The exit code is 0 without findings, else 1. What the tokens cannot show is listed as skipped."
 }
 
 // Validate rejects an address that is not an HTTP or HTTPS URL, and bounds that permit nothing.
@@ -57,7 +59,7 @@ func (c *conformanceCheck) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	config := conformance.Config{BaseURL: c.BaseURL, ClientID: c.ClientID, Rate: c.Rate, MaxRequests: c.MaxRequests, HTTP: client}
+	config := conformance.Config{BaseURL: c.BaseURL, ClientID: c.ClientID, WriteChannel: c.Write, Rate: c.Rate, MaxRequests: c.MaxRequests, HTTP: client}
 	for _, token := range c.Token {
 		config.Tokens = append(config.Tokens, string(token))
 	}

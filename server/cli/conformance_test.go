@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -204,6 +205,19 @@ func faults() map[string]func(*http.Request, *response) {
 				r.body["data"] = map[string]any{"rows": r.body["data"]}
 			}
 		},
+		// another duration, data where there is none, a success that must be a refusal
+		"POST /v1/moderation/mute": func(_ *http.Request, r *response) {
+			if r.status == http.StatusOK {
+				r.data()["muteExpiresAt"] = time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04:05.000Z")
+			}
+			r.header.Del("Retry-After")
+		},
+		"DELETE /v1/channels/vips": func(_ *http.Request, r *response) { r.body["data"] = map[string]any{} },
+		"DELETE /v1/moderation/ban": func(_ *http.Request, r *response) {
+			if r.status == http.StatusNotFound {
+				r.status, r.body = http.StatusOK, map[string]any{"success": true, "message": "success"}
+			}
+		},
 		// null instead of an empty list
 		"/v1/moderation/channels": func(_ *http.Request, r *response) {
 			if r.status == http.StatusOK && len(r.rows()) == 0 {
@@ -223,8 +237,8 @@ func wrongServer(t *testing.T, address string) string {
 	wrong := faults()
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ModifyResponse = func(p *http.Response) error {
-		fault := wrong[p.Request.URL.Path]
-		if fault == nil || p.Request.Method != http.MethodGet {
+		fault := wrong[strings.TrimPrefix(p.Request.Method+" "+p.Request.URL.Path, "GET ")]
+		if fault == nil {
 			return nil
 		}
 		r := &response{status: p.StatusCode, header: p.Header}
@@ -281,6 +295,37 @@ func TestConformanceFindsFaults(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(got.Out), &report); err != nil || len(report.Findings) < 20 || report.Findings[0].Section == "" || report.Requests < 100 {
 		t.Errorf("prints %s (%v)", got.Out, err)
+	}
+}
+
+// TestConformanceWrites has the changes made, compared with the document and undone.
+func TestConformanceWrites(t *testing.T) {
+	t.Parallel()
+	c := newConforming(t)
+	state := func() string {
+		all := ""
+		for _, list := range []string{"roles/vips", "roles/mods", "roles/ogs", "banned-users"} {
+			all += c.run(t, "moderato api GET /v1/channels/"+list+" --client demo-dashboard --token "+c.DemoToken(t, "owner"))
+		}
+		return all
+	}
+	before := state()
+	got := c.check(t, "http://"+c.REST, append(c.tokens, "--write="+demoOwner)...)
+	if got.Code != 0 || !strings.Contains(got.Out, " 0 findings") {
+		t.Errorf("exit code %d, prints\n%s%s", got.Code, got.Out, got.Err)
+	}
+	got = c.check(t, wrongServer(t, "http://"+c.REST), append(c.tokens, "--write="+demoOwner)...)
+	wants{
+		"DELETE /v1/channels/vips", "data is {}, want none",
+		"DELETE /v1/moderation/ban", "200, want 404 NOT_BANNED",
+		"POST /v1/moderation/mute", "data.muteExpiresAt is in 1h0m0s, want in 10m",
+		"POST /v1/moderation/mute", `and Retry-After ""`,
+	}.check(t, got.Out)
+	if after := state(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	if got = c.check(t, "http://"+c.REST, append(c.tokens, "--write="+demo.People().Viewer.ID.String())...); got.Code != 1 || !strings.Contains(got.Err, "of this channel's owner") {
+		t.Errorf("exit code %d, prints %s%s", got.Code, got.Out, got.Err)
 	}
 }
 

@@ -120,7 +120,7 @@ func (s *Service) DeleteEmote(ctx context.Context, req *platformv1.DeleteEmoteRe
 // ListPlatformEmotes returns the emotes of the platform.
 func (s *Service) ListPlatformEmotes(ctx context.Context, _ *moderatov1.ListPlatformEmotesRequest) (*moderatov1.ListPlatformEmotesResponse, error) {
 	rows, err := s.emotesOf(ctx, platform)
-	return &moderatov1.ListPlatformEmotesResponse{Rows: rows}, err
+	return &moderatov1.ListPlatformEmotesResponse{Emotes: rows}, err
 }
 
 // ListEmotes returns the emotes of a channel.
@@ -137,7 +137,7 @@ func (s *Service) ListEmotes(ctx context.Context, req *moderatov1.ListEmotesRequ
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.ListEmotesResponse{Rows: rows}, nil
+	return &moderatov1.ListEmotesResponse{Emotes: rows}, nil
 }
 
 func (s *Service) emotesOf(ctx context.Context, channelID uid.ID) ([]*moderatov1.Emote, error) {

@@ -102,7 +102,7 @@ func (f *platformFeed) emotesOf(path string) servertest.Response {
 
 func (f *platformFeed) wantEmotes(path, want string) {
 	f.t.Helper()
-	if r := f.emotesOf(path); !strings.Contains(r.Body, `"data":{"rows":[`+want+`]}`) {
+	if r := f.emotesOf(path); !strings.Contains(r.Body, `"data":[`+want+`]`) {
 		f.t.Errorf("%s: got %d %s, want %s", path, r.Status, r.Body, want)
 	}
 }

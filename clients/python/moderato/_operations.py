@@ -24,6 +24,7 @@ from ._types import (
     CreateEventTicketResponse,
     CreateSubscriptionResponse,
     CreateWebhookResponse,
+    Emote,
     EnableWebhookResponse,
     EventSubscription,
     FollowedChannel,
@@ -40,12 +41,10 @@ from ._types import (
     ListCategoriesResponse,
     ListChannelsResponse,
     ListClipsResponse,
-    ListEmotesResponse,
     ListFollowedResponse,
     ListFollowersResponse,
     ListLogResponse,
     ListMessagesResponse,
-    ListPlatformEmotesResponse,
     ListRaidsResponse,
     ListSubscribersResponse,
     ListSubscriptionsResponse,
@@ -386,24 +385,24 @@ class Channels(Resource):
         self,
         *,
         options: Optional[Options] = None,
-    ) -> ListPlatformEmotesResponse:
+    ) -> list[Emote]:
         """Returns the emotes of the platform, ordered by name. They show in every channel, whatever `isPublic` is.
 
-        Tokens: user, app or service. Scope: `users.read`.
+        Tokens: user, app or service, with any scope.
         """
-        return self._get("/v1/emotes/blaze", {}, ListPlatformEmotesResponse, options)  # type: ignore[no-any-return]
+        return self._get("/v1/emotes/blaze", {}, list[Emote], options)  # type: ignore[no-any-return]
 
     def list_emotes(
         self,
         *,
         channel_id: str,
         options: Optional[Options] = None,
-    ) -> ListEmotesResponse:
+    ) -> list[Emote]:
         """Returns the emotes of a channel, ordered by name, whether they are public or not.
 
-        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+        Tokens: user, app or service, with any scope. Errors: CHANNEL_NOT_FOUND.
         """
-        return self._get(f"/v1/emotes/channels/{segment(channel_id)}", {}, ListEmotesResponse, options)  # type: ignore[no-any-return]
+        return self._get(f"/v1/emotes/channels/{segment(channel_id)}", {}, list[Emote], options)  # type: ignore[no-any-return]
 
     def get_stream_info(
         self,

@@ -57,12 +57,10 @@ __all__ = [
     "ListCategoriesResponse",
     "ListChannelsResponse",
     "ListClipsResponse",
-    "ListEmotesResponse",
     "ListFollowedResponse",
     "ListFollowersResponse",
     "ListLogResponse",
     "ListMessagesResponse",
-    "ListPlatformEmotesResponse",
     "ListRaidsResponse",
     "ListSubscribersResponse",
     "ListSubscriptionsResponse",
@@ -1164,14 +1162,6 @@ class ListClipsResponse:
 
 
 @dataclass(frozen=True)
-class ListEmotesResponse:
-    """ListEmotesResponse is the list of a channel's emotes."""
-
-    rows: list[Emote]
-    """The emotes: at most 5000, ordered by name."""
-
-
-@dataclass(frozen=True)
 class ListFollowedResponse:
     """ListFollowedResponse is a page of followed channels."""
 
@@ -1219,14 +1209,6 @@ class ListMessagesResponse:
 
     pagination: Pagination
     """The cursor of the next page."""
-
-
-@dataclass(frozen=True)
-class ListPlatformEmotesResponse:
-    """ListPlatformEmotesResponse is the list of the platform's emotes."""
-
-    rows: list[Emote]
-    """The emotes: at most 5000, ordered by name."""
 
 
 @dataclass(frozen=True)

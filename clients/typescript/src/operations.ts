@@ -108,12 +108,10 @@ export type ListBannedUsersResponse = Schemas['ListBannedUsersResponse']
 export type ListCategoriesResponse = Schemas['ListCategoriesResponse']
 export type ListChannelsResponse = Schemas['ListChannelsResponse']
 export type ListClipsResponse = Schemas['ListClipsResponse']
-export type ListEmotesResponse = Schemas['ListEmotesResponse']
 export type ListFollowedResponse = Schemas['ListFollowedResponse']
 export type ListFollowersResponse = Schemas['ListFollowersResponse']
 export type ListLogResponse = Schemas['ListLogResponse']
 export type ListMessagesResponse = Schemas['ListMessagesResponse']
-export type ListPlatformEmotesResponse = Schemas['ListPlatformEmotesResponse']
 export type ListRaidsResponse = Schemas['ListRaidsResponse']
 export type ListSubscribersResponse = Schemas['ListSubscribersResponse']
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse']
@@ -372,18 +370,18 @@ export class Channels extends Resource {
   /**
    * Returns the emotes of the platform, ordered by name. They show in every channel, whatever `isPublic` is.
    *
-   * Tokens: user, app or service. Scope: `users.read`.
+   * Tokens: user, app or service, with any scope.
    */
-  listPlatformEmotes(options?: RequestOptions): Promise<ListPlatformEmotesResponse> {
+  listPlatformEmotes(options?: RequestOptions): Promise<Emote[]> {
     return this.get('/v1/emotes/blaze', {}, options)
   }
 
   /**
    * Returns the emotes of a channel, ordered by name, whether they are public or not.
    *
-   * Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+   * Tokens: user, app or service, with any scope. Errors: CHANNEL_NOT_FOUND.
    */
-  listEmotes(channelId: string, options?: RequestOptions): Promise<ListEmotesResponse> {
+  listEmotes(channelId: string, options?: RequestOptions): Promise<Emote[]> {
     return this.get(`/v1/emotes/channels/${encodeURIComponent(channelId)}`, {}, options)
   }
 

@@ -1972,11 +1972,6 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
-        /** @description ListEmotesResponse is the list of a channel's emotes. */
-        ListEmotesResponse: {
-            /** @description The emotes: at most 5000, ordered by name. */
-            rows: components["schemas"]["Emote"][];
-        };
         /** @description ListFollowedResponse is a page of followed channels. */
         ListFollowedResponse: {
             /** @description The channels of the page. */
@@ -2014,11 +2009,6 @@ export interface components {
             messages: components["schemas"]["ChatMessage"][];
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
-        };
-        /** @description ListPlatformEmotesResponse is the list of the platform's emotes. */
-        ListPlatformEmotesResponse: {
-            /** @description The emotes: at most 5000, ordered by name. */
-            rows: components["schemas"]["Emote"][];
         };
         /** @description ListRaidsResponse is a page of raids. */
         ListRaidsResponse: {
@@ -4165,7 +4155,8 @@ export interface operations {
                         success: true;
                         /** @constant */
                         message: "success";
-                        data: components["schemas"]["ListPlatformEmotesResponse"];
+                        /** @description The emotes: at most 5000, ordered by name. */
+                        data: components["schemas"]["Emote"][];
                     };
                 };
             };
@@ -4190,7 +4181,8 @@ export interface operations {
                         success: true;
                         /** @constant */
                         message: "success";
-                        data: components["schemas"]["ListEmotesResponse"];
+                        /** @description The emotes: at most 5000, ordered by name. */
+                        data: components["schemas"]["Emote"][];
                     };
                 };
             };

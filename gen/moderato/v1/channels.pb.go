@@ -4071,7 +4071,7 @@ func (*ListPlatformEmotesRequest) Descriptor() ([]byte, []int) {
 type ListPlatformEmotesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The emotes: at most 5000, ordered by name.
-	Rows          []*Emote `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	Emotes        []*Emote `protobuf:"bytes,1,rep,name=emotes" json:"emotes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4106,9 +4106,9 @@ func (*ListPlatformEmotesResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{59}
 }
 
-func (x *ListPlatformEmotesResponse) GetRows() []*Emote {
+func (x *ListPlatformEmotesResponse) GetEmotes() []*Emote {
 	if x != nil {
-		return x.Rows
+		return x.Emotes
 	}
 	return nil
 }
@@ -4163,7 +4163,7 @@ func (x *ListEmotesRequest) GetChannelId() string {
 type ListEmotesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The emotes: at most 5000, ordered by name.
-	Rows          []*Emote `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	Emotes        []*Emote `protobuf:"bytes,1,rep,name=emotes" json:"emotes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4198,9 +4198,9 @@ func (*ListEmotesResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{61}
 }
 
-func (x *ListEmotesResponse) GetRows() []*Emote {
+func (x *ListEmotesResponse) GetEmotes() []*Emote {
 	if x != nil {
-		return x.Rows
+		return x.Emotes
 	}
 	return nil
 }
@@ -4832,14 +4832,14 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
 	"pagination\"\x1b\n" +
-	"\x19ListPlatformEmotesRequest\"D\n" +
-	"\x1aListPlatformEmotesResponse\x12&\n" +
-	"\x04rows\x18\x01 \x03(\v2\x12.moderato.v1.EmoteR\x04rows\"2\n" +
+	"\x19ListPlatformEmotesRequest\"H\n" +
+	"\x1aListPlatformEmotesResponse\x12*\n" +
+	"\x06emotes\x18\x01 \x03(\v2\x12.moderato.v1.EmoteR\x06emotes\"2\n" +
 	"\x11ListEmotesRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\"<\n" +
-	"\x12ListEmotesResponse\x12&\n" +
-	"\x04rows\x18\x01 \x03(\v2\x12.moderato.v1.EmoteR\x04rows\"e\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\"@\n" +
+	"\x12ListEmotesResponse\x12*\n" +
+	"\x06emotes\x18\x01 \x03(\v2\x12.moderato.v1.EmoteR\x06emotes\"e\n" +
 	"\x05Emote\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
@@ -4861,7 +4861,7 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1b\n" +
 	"\timage_url\x18\x04 \x01(\tR\bimageUrl\x12\"\n" +
 	"\tparent_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
-	"\x04name\x18\x06 \x01(\tR\x04name2\xf0\x19\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name2\xe8\x19\n" +
 	"\x0fChannelsService\x12\x80\x01\n" +
 	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"+\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
@@ -4870,14 +4870,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12|\n" +
 	"\x0eListCategories\x12\".moderato.v1.ListCategoriesRequest\x1a#.moderato.v1.ListCategoriesResponse\"!\x8a\xb5\x18\x04\n" +
-	"\x02\x01\x02\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x9a\x01\n" +
-	"\x12ListPlatformEmotes\x12&.moderato.v1.ListPlatformEmotesRequest\x1a'.moderato.v1.ListPlatformEmotesResponse\"3\x8a\xb5\x18\x10\n" +
-	"\x02\x01\x02\x12\n" +
-	"users.readص\x18\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/emotes/blaze\x90\x02\x01\x12\x92\x01\n" +
+	"\x02\x01\x02\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x96\x01\n" +
+	"\x12ListPlatformEmotes\x12&.moderato.v1.ListPlatformEmotesRequest\x1a'.moderato.v1.ListPlatformEmotesResponse\"/\x8a\xb5\x18\x04\n" +
+	"\x02\x01\x02ص\x18\x01\x82\xd3\xe4\x93\x02\x1ab\x06emotes\x12\x10/v1/emotes/blaze\x90\x02\x01\x12\x8e\x01\n" +
 	"\n" +
-	"ListEmotes\x12\x1e.moderato.v1.ListEmotesRequest\x1a\x1f.moderato.v1.ListEmotesResponse\"C\x8a\xb5\x18\x10\n" +
-	"\x02\x01\x02\x12\n" +
-	"users.readص\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/emotes/channels/{channel_id}\x90\x02\x01\x12\x94\x01\n" +
+	"ListEmotes\x12\x1e.moderato.v1.ListEmotesRequest\x1a\x1f.moderato.v1.ListEmotesResponse\"?\x8a\xb5\x18\x04\n" +
+	"\x02\x01\x02ص\x18\x01\x82\xd3\xe4\x93\x02*b\x06emotes\x12 /v1/emotes/channels/{channel_id}\x90\x02\x01\x12\x94\x01\n" +
 	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"<\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12|\n" +
@@ -5070,8 +5068,8 @@ var file_moderato_v1_channels_proto_depIdxs = []int32{
 	66, // 49: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
 	55, // 50: moderato.v1.ListRaidsResponse.rows:type_name -> moderato.v1.Raid
 	0,  // 51: moderato.v1.ListRaidsResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 52: moderato.v1.ListPlatformEmotesResponse.rows:type_name -> moderato.v1.Emote
-	62, // 53: moderato.v1.ListEmotesResponse.rows:type_name -> moderato.v1.Emote
+	62, // 52: moderato.v1.ListPlatformEmotesResponse.emotes:type_name -> moderato.v1.Emote
+	62, // 53: moderato.v1.ListEmotesResponse.emotes:type_name -> moderato.v1.Emote
 	65, // 54: moderato.v1.ListCategoriesResponse.rows:type_name -> moderato.v1.Category
 	0,  // 55: moderato.v1.ListCategoriesResponse.pagination:type_name -> moderato.v1.Pagination
 	4,  // 56: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest

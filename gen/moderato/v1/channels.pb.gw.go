@@ -909,7 +909,7 @@ func RegisterChannelsServiceHandlerServer(ctx context.Context, mux *runtime.Serv
 			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
 			return
 		}
-		forward_ChannelsService_ListPlatformEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+		forward_ChannelsService_ListPlatformEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, response_ChannelsService_ListPlatformEmotes_0{resp.(*ListPlatformEmotesResponse)}, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_ChannelsService_ListEmotes_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -929,7 +929,7 @@ func RegisterChannelsServiceHandlerServer(ctx context.Context, mux *runtime.Serv
 			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
 			return
 		}
-		forward_ChannelsService_ListEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+		forward_ChannelsService_ListEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, response_ChannelsService_ListEmotes_0{resp.(*ListEmotesResponse)}, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_ChannelsService_GetStreamInfo_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -1417,7 +1417,7 @@ func RegisterChannelsServiceHandlerClient(ctx context.Context, mux *runtime.Serv
 			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
 			return
 		}
-		forward_ChannelsService_ListPlatformEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+		forward_ChannelsService_ListPlatformEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, response_ChannelsService_ListPlatformEmotes_0{resp.(*ListPlatformEmotesResponse)}, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_ChannelsService_ListEmotes_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -1434,7 +1434,7 @@ func RegisterChannelsServiceHandlerClient(ctx context.Context, mux *runtime.Serv
 			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
 			return
 		}
-		forward_ChannelsService_ListEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+		forward_ChannelsService_ListEmotes_0(annotatedContext, mux, outboundMarshaler, w, req, response_ChannelsService_ListEmotes_0{resp.(*ListEmotesResponse)}, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_ChannelsService_GetStreamInfo_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -1760,6 +1760,24 @@ func RegisterChannelsServiceHandlerClient(ctx context.Context, mux *runtime.Serv
 		forward_ChannelsService_UpdateInfo_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	return nil
+}
+
+type response_ChannelsService_ListPlatformEmotes_0 struct {
+	*ListPlatformEmotesResponse
+}
+
+func (m response_ChannelsService_ListPlatformEmotes_0) XXX_ResponseBody() interface{} {
+	response := m.ListPlatformEmotesResponse
+	return response.Emotes
+}
+
+type response_ChannelsService_ListEmotes_0 struct {
+	*ListEmotesResponse
+}
+
+func (m response_ChannelsService_ListEmotes_0) XXX_ResponseBody() interface{} {
+	response := m.ListEmotesResponse
+	return response.Emotes
 }
 
 type response_ChannelsService_ListVips_0 struct {

@@ -89,12 +89,12 @@ type ChannelsServiceClient interface {
 	// ListPlatformEmotes returns the emotes of the platform, ordered by name. They show in
 	// every channel, whatever `isPublic` is.
 	//
-	// Tokens: user, app or service. Scope: `users.read`.
+	// Tokens: user, app or service, with any scope.
 	ListPlatformEmotes(ctx context.Context, in *ListPlatformEmotesRequest, opts ...grpc.CallOption) (*ListPlatformEmotesResponse, error)
 	// ListEmotes returns the emotes of a channel, ordered by name, whether they are public or
 	// not.
 	//
-	// Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+	// Tokens: user, app or service, with any scope. Errors: CHANNEL_NOT_FOUND.
 	ListEmotes(ctx context.Context, in *ListEmotesRequest, opts ...grpc.CallOption) (*ListEmotesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
@@ -494,12 +494,12 @@ type ChannelsServiceServer interface {
 	// ListPlatformEmotes returns the emotes of the platform, ordered by name. They show in
 	// every channel, whatever `isPublic` is.
 	//
-	// Tokens: user, app or service. Scope: `users.read`.
+	// Tokens: user, app or service, with any scope.
 	ListPlatformEmotes(context.Context, *ListPlatformEmotesRequest) (*ListPlatformEmotesResponse, error)
 	// ListEmotes returns the emotes of a channel, ordered by name, whether they are public or
 	// not.
 	//
-	// Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND.
+	// Tokens: user, app or service, with any scope. Errors: CHANNEL_NOT_FOUND.
 	ListEmotes(context.Context, *ListEmotesRequest) (*ListEmotesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use

@@ -16,6 +16,8 @@ import (
 type Config struct {
 	BaseURL, ClientID string
 	Tokens            []string
+	// WriteChannel is the channel that is changed; none if empty.
+	WriteChannel string
 	// Rate is the number of requests a second; 0 sets no limit.
 	Rate        float64
 	MaxRequests int
@@ -54,6 +56,7 @@ type run struct {
 	clientID string
 	actors   []*actor
 	other    string            // a channel of another user than the actors
+	target   string            // the user whom write bans
 	cursors  map[string]string // of lists, by path
 	foreign  string            // a cursor of another list than the one that is checked
 	report   Report
@@ -78,6 +81,11 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		}
 		if r.err != nil {
 			r.skip(o.String(), r.err.Error())
+		}
+	}
+	if c.WriteChannel != "" && r.err == nil {
+		if err := r.write(ctx, c.WriteChannel); err != nil {
+			return nil, err
 		}
 	}
 	if r.err != nil && !errors.Is(r.err, errRequests) && !errors.Is(r.err, errTime) {

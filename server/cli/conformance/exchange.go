@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -102,6 +103,9 @@ func (x *exchange) checkError(e expectation) {
 	names := func(v any) bool { return valueAt(v, "field") == e.field && valueAt(v, "description") != nil }
 	if e.field != "" && !slices.ContainsFunc(violations, names) {
 		x.find("errors.md", x.String(), fmt.Sprintf("data.violations is %s, want one of %s with a description", abbreviate(data["violations"]), e.field))
+	}
+	if seconds, err := strconv.Atoi(x.header.Get("Retry-After")); e.code == "MUTE_ACTIVE" && (err != nil || seconds < 1 || !matchers["timestamp"](data["muteExpiresAt"])) {
+		x.find("7", x.String(), fmt.Sprintf("data.muteExpiresAt is %s and Retry-After %q, want a timestamp and seconds", abbreviate(data["muteExpiresAt"]), x.header.Get("Retry-After")))
 	}
 	if kinds, _ := data["acceptedTokens"].([]any); e.code == "TOKEN_KIND_NOT_ACCEPTED" && !slices.Contains(kinds, any(x.operation.tokens[0])) {
 		x.find("errors.md", "data.acceptedTokens", fmt.Sprintf("is %s, want %s", abbreviate(data["acceptedTokens"]), strings.Join(x.operation.tokens, ", ")))

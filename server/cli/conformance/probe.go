@@ -25,6 +25,8 @@ func (r *run) placeholder(a *actor, value string, row any) string {
 			return fmt.Sprint(v)
 		}
 		return ""
+	case value == "$target":
+		return r.target
 	case value == "$nobody":
 		return nobody
 	case value == "$channel":
@@ -244,18 +246,22 @@ func (r *run) asks(ctx context.Context, o *operation, best *actor, first any) {
 			r.skip(o.String(), "nothing is known that could stand for "+missing)
 			continue
 		}
-		e := expectation{status: http.StatusOK, section: k.section}
-		words := strings.Fields(k.want)
-		if status, err := strconv.Atoi(words[0]); err == nil {
-			e.status = status
-			words = append(words[1:], "", "")
-			e.code, e.field, words = words[0], words[1], nil
-		}
+		e := k.expectation()
 		q := r.request(o, a, query)
-		if got := r.send(ctx, o, q, e); got != nil && words != nil {
+		if got := r.send(ctx, o, q, e); got != nil && e.status == http.StatusOK {
 			r.rows(o, k, q.String(), rowsOf(got.payload["data"]), func(v string) string { return r.placeholder(a, v, first) })
 		}
 	}
+}
+
+// expectation returns what the response must be: 200 unless the table names another status.
+func (k *ask) expectation() expectation {
+	e := expectation{status: http.StatusOK, section: k.section}
+	words := append(strings.Fields(k.want), "", "")
+	if status, err := strconv.Atoi(words[0]); err == nil {
+		e.status, e.code, e.field = status, words[1], words[2]
+	}
+	return e
 }
 
 // rows checks an expectation of rows: "no rows", "at most N", "every FIELD is VALUE",
@@ -264,6 +270,7 @@ func (r *run) rows(o *operation, k ask, with string, rows []any, fill func(strin
 	find := func(text string) { r.find(k.section, o.String(), with, text) }
 	words := strings.Fields(k.want)
 	switch words[0] {
+	case "200":
 	case "at":
 		if limit, _ := strconv.Atoi(words[2]); len(rows) > limit {
 			find(fmt.Sprintf("there are %d rows, want at most %d", len(rows), limit))

@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +26,7 @@ const (
 
 // operation is what the document says about an operation.
 type operation struct {
+	method        string // GET if empty
 	path, section string
 	isAddition    bool     // not in the interface document
 	tokens        []string // the kinds that are accepted
@@ -37,9 +40,12 @@ type operation struct {
 	required    []requirement
 	asks        []ask
 	data        *valueType
+	// expires is a field of the data of a change that holds when it ends, which is expiresIn
+	// later.
+	expires, expiresIn string
 }
 
-func (o *operation) String() string { return "GET " + o.path }
+func (o *operation) String() string { return cmp.Or(o.method, http.MethodGet) + " " + o.path }
 
 func (o *operation) accepts(kind string) bool { return slices.Contains(o.tokens, kind) }
 
@@ -82,7 +88,10 @@ func parseTable(texts ...string) []*operation {
 			case key == "":
 			case line[0] != ' ' && key == "section":
 				section = rest
-			case line[0] != ' ' && key == "GET":
+			case line[0] != ' ' && (key == http.MethodPost || key == http.MethodDelete):
+				s, o = nil, parseWrite(key, rest, section, shapeOf)
+				operations = append(operations, o)
+			case line[0] != ' ' && key == http.MethodGet:
 				s, o = nil, &operation{path: rest, section: section, isAddition: strings.HasSuffix(section, ".md")}
 				operations = append(operations, o)
 			case line[0] != ' ':
