@@ -101,7 +101,7 @@ test('a silent server is a timeout, and a call can be cancelled', async () => {
   const reason = new Error('cancelled')
   const controller = new AbortController()
   setTimeout(() => controller.abort(reason), 5)
-  await assert.rejects(moderato.users.getProfile({ signal: controller.signal, timeout: 60_000 }), reason)
+  await assert.rejects(moderato.users.getProfile({}, { signal: controller.signal, timeout: 60_000 }), reason)
 })
 
 test('a loop reads every kind of list to its end', async () => {
