@@ -32,6 +32,7 @@ var exampleValues = map[string]any{
 	"banUsername": cast.Raider.Username, "username": cast.Viewer.Username, "displayName": cast.Viewer.DisplayName,
 	"avatarUrl": "https://img.example.com/amara.okafor.png", "clientId": "dashboard", "clientName": "Dashboard",
 	"messageId": "0b6f00a1-0000-4000-8000-00000000000a", "message": "Welcome to the stream!",
+	"replyToMessageId": nil, "roles": "vip",
 	"id": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7", "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7", "eventId": exampleEventID,
 	"batchId": "019aa123-4c00-7f60-8a51-3c9d0e7b2f14", "sessionId": "019aa123-4c00-7b22-8e3d-71f0a9c4d6e5", "ticket": "qJ7mV2sXbT9cLw4yKd8fRz1nHg6pUe3aOi5tQxYvCkE",
 	"title": "Any% until it works", "lang": "en", "epoch": "all", "url": "https://hooks.example.com/moderato",
