@@ -1,6 +1,7 @@
 package experiments_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -40,8 +41,8 @@ func TestFullDiskRejectsChangesAndServesReads(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
 	status, text, header := 0, "", http.Header{}
-	for range 1000 { // until the free pages of the database are used up
-		if status, text, header = s.request(owner, http.MethodPost, "/v1/channels/info", `{"title":"`+strings.Repeat("x", 100)+`","lang":"en"}`); status != http.StatusOK {
+	for i := range 1000 { // until the free pages of the database are used up; the same title again would write nothing
+		if status, text, header = s.request(owner, http.MethodPost, "/v1/channels/info", fmt.Sprintf(`{"title":"%0100d","lang":"en"}`, i)); status != http.StatusOK {
 			break
 		}
 	}
