@@ -51,11 +51,16 @@ async function audit(page, options) {
   return violations.map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.slice(0, 3).map((n) => n.html).join(' ')}`)
 }
 
+// wideTables returns the tables of the page that are wider than their column.
+const wideTables = (page) => page.evaluate(() => [...document.querySelectorAll('article .scroll')]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.querySelector('tr').innerText))
+
 test('every page is accessible in light and dark colours, and fits on a phone', async (t) => {
   const { page, complaints } = await open(t)
+  const wider = []
   for (const path of paths) {
     const name = path.split('/').at(-1) || 'home'
-    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.setViewportSize({ width: 1366, height: 768 })
     await page.emulateMedia({ colorScheme: 'light' })
     const response = await page.goto(server + path)
     assert.equal(response.status(), 200, path)
@@ -63,6 +68,7 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     // The operations of the reference have the same elements, so some of them are enough.
     await page.evaluate(() => [...document.querySelectorAll('details')].slice(0, 20).forEach((d) => { d.open = true }))
     assert.deepEqual(await audit(page), [], path)
+    for (const head of await wideTables(page)) wider.push(`${path}: ${head}`)
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
     await shoot(page, `dark-${name}`)
@@ -71,9 +77,7 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     await shoot(page, `phone-${name}`)
     const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth])
     assert.ok(wide <= seen, `${path} is ${wide} pixels wide, and the screen ${seen}`)
-    const hidden = await page.evaluate(() => [...document.querySelectorAll('article .scroll')]
-      .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.querySelector('tr').innerText))
-    assert.deepEqual(hidden, [], `${path} has tables that are wider than the screen`)
+    assert.deepEqual(await wideTables(page), [], `${path} has tables that are wider than the screen`)
     const cut = await page.evaluate(() => [...document.querySelectorAll('article pre:has(> .language-json)')]
       .filter((box) => box.scrollWidth > box.clientWidth).length)
     assert.equal(cut, 0, `${path} has JSON that is wider than the screen`)
@@ -85,6 +89,7 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     assert.equal(covered, 0, `${path} has buttons that cover code`)
     assert.deepEqual(await audit(page, { runOnly: ['cat.tables', 'cat.aria'] }), [], `${path} on a phone`)
   }
+  assert.deepEqual(wider, [], 'tables are wider than their column')
   assert.deepEqual(complaints, [])
 })
 

@@ -60,7 +60,7 @@ func operations(out *bufio.Writer) {
 		if rule.AlternativeScope != "" {
 			scope += " or `" + rule.AlternativeScope + "`"
 		}
-		fmt.Fprintf(out, "| %s.%s | %s | %s | %s | %s |\n", method.Parent().Name(), method.Name(), path(method), tokens(rule.Tokens), scope, relation(rule))
+		fmt.Fprintf(out, "| `%s.%s` | %s | %s | %s | %s |\n", method.Parent().Name(), method.Name(), path(method), tokens(rule.Tokens), scope, relation(rule))
 	}
 }
 

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"html/template"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -56,7 +57,7 @@ func newMarkdown(l links) *markdown {
 		),
 	)
 	// A number below that of the built-in renderers has priority.
-	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(scrollable{}, 1)))
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(tables{}, 1)))
 	return m
 }
 
@@ -190,12 +191,20 @@ func labelCells(document ast.Node, source []byte) {
 	})
 }
 
-// scrollable renders tables in a box of their own, so that a wide one scrolls and the
-// page does not.
-type scrollable struct{}
+// tables renders tables in a box of their own, so that a wide one scrolls and the page does
+// not. Code in a cell may break after a slash, an underscore, a period or a word, so that few are wide.
+type tables struct{}
 
-// RegisterFuncs registers the renderer of tables.
-func (scrollable) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+// wordEnd is where code may break: after these characters, and between the words of a name.
+var wordEnd = regexp.MustCompile(`[/_.]|[a-z0-9][A-Z]`)
+
+// breakable inserts where code may break.
+func breakable(code string) string {
+	return wordEnd.ReplaceAllStringFunc(code, func(end string) string { return end[:1] + "<wbr>" + end[1:] })
+}
+
+// RegisterFuncs registers the renderers of tables and of code.
+func (tables) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(extensionast.KindTable, func(w util.BufWriter, _ []byte, _ ast.Node, isEntering bool) (ast.WalkStatus, error) {
 		tags := "</table></div>\n"
 		if isEntering {
@@ -204,4 +213,24 @@ func (scrollable) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		_, err := w.WriteString(tags)
 		return ast.WalkContinue, err
 	})
+	r.Register(ast.KindCodeSpan, func(w util.BufWriter, source []byte, n ast.Node, isEntering bool) (ast.WalkStatus, error) {
+		if !isEntering {
+			return ast.WalkContinue, nil
+		}
+		code := string(util.EscapeHTML([]byte(textOf(n, source))))
+		if isInTable(n) {
+			code = breakable(code)
+		}
+		_, err := w.WriteString("<code>" + code + "</code>")
+		return ast.WalkSkipChildren, err
+	})
+}
+
+func isInTable(n ast.Node) bool {
+	for ; n != nil; n = n.Parent() {
+		if n.Kind() == extensionast.KindTable {
+			return true
+		}
+	}
+	return false
 }

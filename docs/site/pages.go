@@ -48,8 +48,8 @@ func (p page) URL() string {
 type section struct {
 	Label string
 	Pages []page
-	// isBackground is true if the pages are for operators, and not for who writes a client. The
-	// search lists their passages after those of other pages.
+	// isBackground is true if the pages are for operators or developers of Moderato, and not for
+	// who writes a client. The search lists their passages after those of other pages.
 	isBackground bool
 }
 
@@ -87,7 +87,6 @@ var sections = []section{
 		{Name: "limits", Label: "Limits", About: "The rate limit, and bounds of requests."},
 		{Name: "contract", Label: "Contract", About: "Operations with their tokens and scopes, formats, and the bounds of every field."},
 		{Name: "conformance", Label: "Conformance", About: "Check any server against the interface document."},
-		{Name: "interface", Label: "Interface", About: "Every rule of the interface that Moderato implements: what it does, where, and which test shows it."},
 		{Name: "decisions", Label: "Behaviour", About: "The order of checks, rights, requests, values, channels and the feed."},
 	}},
 	{Label: "Operate", Pages: []page{
@@ -98,12 +97,15 @@ var sections = []section{
 		{Name: "tracing", Label: "Tracing", About: "Send OpenTelemetry traces to a collector."},
 		{Name: "command-line", Label: "Command line", About: "Call the API and test receivers from a shell."},
 		{Name: "reliability", Label: "Reliability", About: "What is guaranteed when something fails, and the experiments that test it."},
-		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
 		{Name: "alternatives", Label: "Alternatives", About: "Other services of the kind, and when to choose them."},
+		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
 		{Name: "scaling", Label: "Scaling", About: "The limits of a channel, a server and a database, and what shards would need."},
+	}, isBackground: true},
+	{Label: "Develop Moderato", Pages: []page{
 		{Name: "architecture", Label: "Architecture", About: "A ban, step by step, and the parts of the program."},
-		{Name: "changes", Label: "How a channel changes", About: "Order, retries, idempotency, undo, sweeps and reverts, for developers of Moderato."},
-		{Name: "delivery", Label: "How events are delivered", About: "Positions, listeners, rights, live chat and webhooks, for developers of Moderato."},
+		{Name: "changes", Label: "How a channel changes", About: "Order, retries, idempotency, undo, sweeps and reverts."},
+		{Name: "delivery", Label: "How events are delivered", About: "Positions, listeners, rights, live chat and webhooks."},
+		{Name: "interface", Label: "Interface", About: "Every rule of the interface that Moderato implements: what it does, where, and which test shows it."},
 	}, isBackground: true},
 }
 
