@@ -59,6 +59,8 @@ func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
 // all types would be noisy.
 func isChosen(f protoreflect.FieldDescriptor) bool {
 	switch f.FullName() {
+	case "moderato.v1.GetProfileRequest.username": // a user token needs none
+		return false
 	case "moderato.v1.RevertModeratorRequest.dry_run", "moderato.v1.CreateWebhookRequest.type", "moderato.v1.ListUsersRequest.username":
 		return true
 	}

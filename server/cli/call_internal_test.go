@@ -51,7 +51,7 @@ func TestSilentServerIsAnError(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = (&apiCall{Method: http.MethodGet, Path: address.Path}).request(t.Context(), 100*time.Millisecond, io.Discard, address, nil)
-			if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "has not answered in 100ms") {
+			if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "no response within 100ms") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -5064,10 +5064,7 @@ export interface operations {
             query?: {
                 /** @description The user: a UUID in upper or lower case. A request has at most one of `userId` and `username`. */
                 userId?: string;
-                /**
-                 * @description The username, in any letter case. White space around the name, and one `@` before it, are ignored.
-                 * @example amara.okafor
-                 */
+                /** @description The username, in any letter case. White space around the name, and one `@` before it, are ignored. */
                 username?: string;
             };
             header?: never;
