@@ -37,7 +37,11 @@ func TestImportBeginsStreamsAgain(t *testing.T) {
 		view, cursor := w.view, w.cursor
 		for round, isSnapshot := range []bool{true, false, true} {
 			if round == 2 {
+				// A stream that begins before the server sees the import would end too.
+				other := watch(t, there, d.service, subscriber("other"), nil)
+				other.wantSame(d.Server, d.service, channels, everyone)
 				d.Load(t, records(users[3:])...)
+				other.reason()
 			}
 			w = watch(t, there, d.service, withCursor(subscriber("chat"), cursor), view)
 			w.wantSame(d.Server, d.service, channels, everyone)
