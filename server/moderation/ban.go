@@ -95,7 +95,7 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		BatchId:               b.batchIDProto(),
 		Cause:                 string(why),
 		Replaces:              b.replaces,
-		BannedUser:            b.person.proto(b.userID),
+		BannedUser:            b.proto(b.userID),
 	})
 }
 

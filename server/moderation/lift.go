@@ -59,7 +59,7 @@ func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why c
 		BatchId:                 b.batchIDProto(),
 		Cause:                   string(why),
 		EndReason:               endReason,
-		BannedUser:              b.person.proto(b.userID),
+		BannedUser:              b.proto(b.userID),
 	})
 }
 
