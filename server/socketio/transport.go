@@ -145,7 +145,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, c *conn) {
 			s.read(c, ws)
 			return
 		}
-		_ = ws.Close()
+		defer func() { _ = ws.Close() }() // the client polls again once it sees the end
 	}
 	if isNew {
 		c.close("")
