@@ -100,7 +100,7 @@ func (b *bench) plots() []plot {
 // writePlots writes the pictures into a directory.
 func (b *bench) writePlots(directory string) error {
 	for _, p := range b.plots() {
-		if err := os.WriteFile(filepath.Join(directory, p.file), []byte(p.svg()), 0o644); err != nil { //nolint:gosec // a picture of the documentation
+		if err := os.WriteFile(filepath.Join(directory, p.file), []byte(p.svg()), 0o600); err != nil {
 			return err
 		}
 	}

@@ -70,8 +70,8 @@ var senders = store.Declare(func(d *store.Dialect, q sendersQuery) (string, []an
 		append([]any{channel, channel, channel, channel, channel}, q.ids...)
 })
 
-// readSenders reads what messages in a channel say about their senders, without bans and
-// mutes, in one statement. A user who was deleted meanwhile is missing.
+// readSenders returns the senders of messages in a channel by id, in one statement, with their
+// names and roles but without bans and mutes. It leaves out users who were deleted.
 func readSenders(ctx context.Context, s *store.Store, channelID uid.ID, messages []Message) (map[uid.ID]*Standing, error) {
 	ids := map[uid.ID]bool{}
 	for _, m := range messages {

@@ -76,8 +76,8 @@ func (f *Failures) Add(address string) {
 	}
 }
 
-// levels returns the present levels of the networks of an address, and brings that of all up to
-// date. The caller holds mu.
+// levels returns the current levels of the networks that contain an address. It also updates
+// the common level. The caller holds mu.
 func (f *Failures) levels(address string) (levels []*level) {
 	now := f.now()
 	f.all.sink(now)

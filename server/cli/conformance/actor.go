@@ -127,7 +127,8 @@ func (r *run) channelOf(a *actor) string {
 	return cmp.Or(a.channelID, a.moderates, r.other)
 }
 
-// fill replaces the placeholders of a query. missing is the first that has no value.
+// fill returns a query with values in the place of its placeholders. missing is the first
+// placeholder for which no value is known.
 func (r *run) fill(a *actor, values url.Values, row any) (filled url.Values, missing string) {
 	filled = url.Values{}
 	for name, all := range values {

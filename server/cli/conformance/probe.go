@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// placeholder returns a value of the tables, with what $ stands for.
+// placeholder returns what a placeholder of the tables stands for, such as $channel or
+// $row.id, and any other value unchanged.
 func (r *run) placeholder(a *actor, value string, row any) string {
 	if name, ok := strings.CutPrefix(value, "@$"); ok {
 		return "@" + r.placeholder(a, "$"+name, row)

@@ -160,7 +160,8 @@ func (o *operation) parse(key, rest string, shapeOf func(string) *shape) {
 	}
 }
 
-// kindOf returns the kind of token in a key such as ask.app; empty if there is none.
+// kindOf returns the kind of token that a key names, such as app in ask.app; empty if it names
+// none.
 func kindOf(key string) string {
 	_, kind, _ := strings.Cut(key, ".")
 	return kind
