@@ -53,6 +53,8 @@ type Channel struct {
 	NewFollowerCount int64 `json:"new_follower_count,omitempty"`
 	// The number of subscriptions with is_active set that began since the live stream started; 0 when not live.
 	NewSubscriberCount int64 `json:"new_subscriber_count,omitempty"`
+	// The tier that the platform gave the channel: 0 or more.
+	Tier int64 `json:"tier,omitempty"`
 	// When the row was inserted.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
@@ -65,7 +67,7 @@ func (*Channel) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case channel.FieldIsLive:
 			values[i] = new(sql.NullBool)
-		case channel.FieldCategoryID, channel.FieldEventSequence, channel.FieldTrimmedSequence, channel.FieldActivityNumber, channel.FieldFollowerCount, channel.FieldSubscriberCount, channel.FieldClipCount, channel.FieldVodCount, channel.FieldViewerCount, channel.FieldLiveStartedAt, channel.FieldNewFollowerCount, channel.FieldNewSubscriberCount, channel.FieldCreatedAt:
+		case channel.FieldCategoryID, channel.FieldEventSequence, channel.FieldTrimmedSequence, channel.FieldActivityNumber, channel.FieldFollowerCount, channel.FieldSubscriberCount, channel.FieldClipCount, channel.FieldVodCount, channel.FieldViewerCount, channel.FieldLiveStartedAt, channel.FieldNewFollowerCount, channel.FieldNewSubscriberCount, channel.FieldTier, channel.FieldCreatedAt:
 			values[i] = new(sql.NullInt64)
 		case channel.FieldTitle, channel.FieldBio, channel.FieldLang, channel.FieldPreviewImgURL:
 			values[i] = new(sql.NullString)
@@ -195,6 +197,12 @@ func (_m *Channel) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.NewSubscriberCount = value.Int64
 			}
+		case channel.FieldTier:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field tier", values[i])
+			} else if value.Valid {
+				_m.Tier = value.Int64
+			}
 		case channel.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -289,6 +297,9 @@ func (_m *Channel) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("new_subscriber_count=")
 	builder.WriteString(fmt.Sprintf("%v", _m.NewSubscriberCount))
+	builder.WriteString(", ")
+	builder.WriteString("tier=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Tier))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))

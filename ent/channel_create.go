@@ -235,6 +235,20 @@ func (_c *ChannelCreate) SetNillableNewSubscriberCount(v *int64) *ChannelCreate 
 	return _c
 }
 
+// SetTier sets the "tier" field.
+func (_c *ChannelCreate) SetTier(v int64) *ChannelCreate {
+	_c.mutation.SetTier(v)
+	return _c
+}
+
+// SetNillableTier sets the "tier" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableTier(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetTier(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *ChannelCreate) SetCreatedAt(v instant.Instant) *ChannelCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -318,6 +332,10 @@ func (_c *ChannelCreate) defaults() {
 		v := channel.DefaultNewSubscriberCount
 		_c.mutation.SetNewSubscriberCount(v)
 	}
+	if _, ok := _c.mutation.Tier(); !ok {
+		v := channel.DefaultTier
+		_c.mutation.SetTier(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -389,6 +407,9 @@ func (_c *ChannelCreate) check() error {
 	}
 	if _, ok := _c.mutation.NewSubscriberCount(); !ok {
 		return &ValidationError{Name: "new_subscriber_count", err: errors.New(`ent: missing required field "Channel.new_subscriber_count"`)}
+	}
+	if _, ok := _c.mutation.Tier(); !ok {
+		return &ValidationError{Name: "tier", err: errors.New(`ent: missing required field "Channel.tier"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Channel.created_at"`)}
@@ -495,6 +516,10 @@ func (_c *ChannelCreate) createSpec() (*Channel, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.NewSubscriberCount(); ok {
 		_spec.SetField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
 		_node.NewSubscriberCount = value
+	}
+	if value, ok := _c.mutation.Tier(); ok {
+		_spec.SetField(channel.FieldTier, field.TypeInt64, value)
+		_node.Tier = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)

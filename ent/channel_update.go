@@ -356,6 +356,27 @@ func (_u *ChannelUpdate) AddNewSubscriberCount(v int64) *ChannelUpdate {
 	return _u
 }
 
+// SetTier sets the "tier" field.
+func (_u *ChannelUpdate) SetTier(v int64) *ChannelUpdate {
+	_u.mutation.ResetTier()
+	_u.mutation.SetTier(v)
+	return _u
+}
+
+// SetNillableTier sets the "tier" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableTier(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetTier(*v)
+	}
+	return _u
+}
+
+// AddTier adds value to the "tier" field.
+func (_u *ChannelUpdate) AddTier(v int64) *ChannelUpdate {
+	_u.mutation.AddTier(v)
+	return _u
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_u *ChannelUpdate) SetCreatedAt(v instant.Instant) *ChannelUpdate {
 	_u.mutation.ResetCreatedAt()
@@ -519,6 +540,12 @@ func (_u *ChannelUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedNewSubscriberCount(); ok {
 		_spec.AddField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Tier(); ok {
+		_spec.SetField(channel.FieldTier, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTier(); ok {
+		_spec.AddField(channel.FieldTier, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.CreatedAt(); ok {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)
@@ -874,6 +901,27 @@ func (_u *ChannelUpdateOne) AddNewSubscriberCount(v int64) *ChannelUpdateOne {
 	return _u
 }
 
+// SetTier sets the "tier" field.
+func (_u *ChannelUpdateOne) SetTier(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetTier()
+	_u.mutation.SetTier(v)
+	return _u
+}
+
+// SetNillableTier sets the "tier" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableTier(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetTier(*v)
+	}
+	return _u
+}
+
+// AddTier adds value to the "tier" field.
+func (_u *ChannelUpdateOne) AddTier(v int64) *ChannelUpdateOne {
+	_u.mutation.AddTier(v)
+	return _u
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_u *ChannelUpdateOne) SetCreatedAt(v instant.Instant) *ChannelUpdateOne {
 	_u.mutation.ResetCreatedAt()
@@ -1067,6 +1115,12 @@ func (_u *ChannelUpdateOne) sqlSave(ctx context.Context) (_node *Channel, err er
 	}
 	if value, ok := _u.mutation.AddedNewSubscriberCount(); ok {
 		_spec.AddField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Tier(); ok {
+		_spec.SetField(channel.FieldTier, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTier(); ok {
+		_spec.AddField(channel.FieldTier, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.CreatedAt(); ok {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)

@@ -24,6 +24,7 @@ import (
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
 	"github.com/moderato-live/moderato/ent/chatserver"
+	"github.com/moderato-live/moderato/ent/chatter"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/emote"
@@ -128,6 +129,7 @@ func checkColumn(t, c string) error {
 			chatbatch.Table:          chatbatch.ValidColumn,
 			chatgeneration.Table:     chatgeneration.ValidColumn,
 			chatserver.Table:         chatserver.ValidColumn,
+			chatter.Table:            chatter.ValidColumn,
 			clip.Table:               clip.ValidColumn,
 			cursorkey.Table:          cursorkey.ValidColumn,
 			emote.Table:              emote.ValidColumn,

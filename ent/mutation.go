@@ -22,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
 	"github.com/moderato-live/moderato/ent/chatserver"
+	"github.com/moderato-live/moderato/ent/chatter"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/emote"
@@ -81,6 +82,7 @@ const (
 	TypeChatBatch          = "ChatBatch"
 	TypeChatGeneration     = "ChatGeneration"
 	TypeChatServer         = "ChatServer"
+	TypeChatter            = "Chatter"
 	TypeClip               = "Clip"
 	TypeCursorKey          = "CursorKey"
 	TypeEmote              = "Emote"
@@ -5359,6 +5361,8 @@ type ChannelMutation struct {
 	addnew_follower_count   *int64
 	new_subscriber_count    *int64
 	addnew_subscriber_count *int64
+	tier                    *int64
+	addtier                 *int64
 	created_at              *instant.Instant
 	addcreated_at           *instant.Instant
 	clearedFields           map[string]struct{}
@@ -6337,6 +6341,62 @@ func (m *ChannelMutation) ResetNewSubscriberCount() {
 	m.addnew_subscriber_count = nil
 }
 
+// SetTier sets the "tier" field.
+func (m *ChannelMutation) SetTier(i int64) {
+	m.tier = &i
+	m.addtier = nil
+}
+
+// Tier returns the value of the "tier" field in the mutation.
+func (m *ChannelMutation) Tier() (r int64, exists bool) {
+	v := m.tier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTier returns the old "tier" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldTier(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTier is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTier requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTier: %w", err)
+	}
+	return oldValue.Tier, nil
+}
+
+// AddTier adds i to the "tier" field.
+func (m *ChannelMutation) AddTier(i int64) {
+	if m.addtier != nil {
+		*m.addtier += i
+	} else {
+		m.addtier = &i
+	}
+}
+
+// AddedTier returns the value that was added to the "tier" field in this mutation.
+func (m *ChannelMutation) AddedTier() (r int64, exists bool) {
+	v := m.addtier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTier resets all changes to the "tier" field.
+func (m *ChannelMutation) ResetTier() {
+	m.tier = nil
+	m.addtier = nil
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *ChannelMutation) SetCreatedAt(i instant.Instant) {
 	m.created_at = &i
@@ -6427,7 +6487,7 @@ func (m *ChannelMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ChannelMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 19)
 	if m.title != nil {
 		fields = append(fields, channel.FieldTitle)
 	}
@@ -6479,6 +6539,9 @@ func (m *ChannelMutation) Fields() []string {
 	if m.new_subscriber_count != nil {
 		fields = append(fields, channel.FieldNewSubscriberCount)
 	}
+	if m.tier != nil {
+		fields = append(fields, channel.FieldTier)
+	}
 	if m.created_at != nil {
 		fields = append(fields, channel.FieldCreatedAt)
 	}
@@ -6524,6 +6587,8 @@ func (m *ChannelMutation) Field(name string) (ent.Value, bool) {
 		return m.NewFollowerCount()
 	case channel.FieldNewSubscriberCount:
 		return m.NewSubscriberCount()
+	case channel.FieldTier:
+		return m.Tier()
 	case channel.FieldCreatedAt:
 		return m.CreatedAt()
 	}
@@ -6569,6 +6634,8 @@ func (m *ChannelMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldNewFollowerCount(ctx)
 	case channel.FieldNewSubscriberCount:
 		return m.OldNewSubscriberCount(ctx)
+	case channel.FieldTier:
+		return m.OldTier(ctx)
 	case channel.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	}
@@ -6699,6 +6766,13 @@ func (m *ChannelMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetNewSubscriberCount(v)
 		return nil
+	case channel.FieldTier:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTier(v)
+		return nil
 	case channel.FieldCreatedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -6750,6 +6824,9 @@ func (m *ChannelMutation) AddedFields() []string {
 	if m.addnew_subscriber_count != nil {
 		fields = append(fields, channel.FieldNewSubscriberCount)
 	}
+	if m.addtier != nil {
+		fields = append(fields, channel.FieldTier)
+	}
 	if m.addcreated_at != nil {
 		fields = append(fields, channel.FieldCreatedAt)
 	}
@@ -6785,6 +6862,8 @@ func (m *ChannelMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedNewFollowerCount()
 	case channel.FieldNewSubscriberCount:
 		return m.AddedNewSubscriberCount()
+	case channel.FieldTier:
+		return m.AddedTier()
 	case channel.FieldCreatedAt:
 		return m.AddedCreatedAt()
 	}
@@ -6880,6 +6959,13 @@ func (m *ChannelMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddNewSubscriberCount(v)
 		return nil
+	case channel.FieldTier:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTier(v)
+		return nil
 	case channel.FieldCreatedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -6973,6 +7059,9 @@ func (m *ChannelMutation) ResetField(name string) error {
 		return nil
 	case channel.FieldNewSubscriberCount:
 		m.ResetNewSubscriberCount()
+		return nil
+	case channel.FieldTier:
+		m.ResetTier()
 		return nil
 	case channel.FieldCreatedAt:
 		m.ResetCreatedAt()
@@ -9520,6 +9609,356 @@ func (m *ChatServerMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ChatServerMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ChatServer edge %s", name)
+}
+
+// ChatterMutation represents an operation that mutates the Chatter nodes in the graph.
+type ChatterMutation struct {
+	config
+	op            Op
+	typ           string
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	last_day      *instant.Instant
+	addlast_day   *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Chatter, error)
+	predicates    []predicate.Chatter
+}
+
+var _ ent.Mutation = (*ChatterMutation)(nil)
+
+// chatterOption allows management of the mutation configuration using functional options.
+type chatterOption func(*ChatterMutation)
+
+// newChatterMutation creates new mutation for the Chatter entity.
+func newChatterMutation(c config, op Op, opts ...chatterOption) *ChatterMutation {
+	m := &ChatterMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatter,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatterMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatterMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ChatterMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ChatterMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ChatterMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *ChatterMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *ChatterMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *ChatterMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// SetLastDay sets the "last_day" field.
+func (m *ChatterMutation) SetLastDay(i instant.Instant) {
+	m.last_day = &i
+	m.addlast_day = nil
+}
+
+// LastDay returns the value of the "last_day" field in the mutation.
+func (m *ChatterMutation) LastDay() (r instant.Instant, exists bool) {
+	v := m.last_day
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddLastDay adds i to the "last_day" field.
+func (m *ChatterMutation) AddLastDay(i instant.Instant) {
+	if m.addlast_day != nil {
+		*m.addlast_day += i
+	} else {
+		m.addlast_day = &i
+	}
+}
+
+// AddedLastDay returns the value that was added to the "last_day" field in this mutation.
+func (m *ChatterMutation) AddedLastDay() (r instant.Instant, exists bool) {
+	v := m.addlast_day
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastDay resets all changes to the "last_day" field.
+func (m *ChatterMutation) ResetLastDay() {
+	m.last_day = nil
+	m.addlast_day = nil
+}
+
+// Where appends a list predicates to the ChatterMutation builder.
+func (m *ChatterMutation) Where(ps ...predicate.Chatter) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatterMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatterMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Chatter, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatterMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatterMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Chatter).
+func (m *ChatterMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatterMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.channel_id != nil {
+		fields = append(fields, chatter.FieldChannelID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, chatter.FieldUserID)
+	}
+	if m.last_day != nil {
+		fields = append(fields, chatter.FieldLastDay)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatterMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatter.FieldChannelID:
+		return m.ChannelID()
+	case chatter.FieldUserID:
+		return m.UserID()
+	case chatter.FieldLastDay:
+		return m.LastDay()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatterMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	return nil, errors.New("edge schema Chatter does not support getting old values")
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatterMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatter.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case chatter.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case chatter.FieldLastDay:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastDay(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Chatter field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatterMutation) AddedFields() []string {
+	var fields []string
+	if m.addlast_day != nil {
+		fields = append(fields, chatter.FieldLastDay)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatterMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatter.FieldLastDay:
+		return m.AddedLastDay()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatterMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatter.FieldLastDay:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastDay(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Chatter numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatterMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatterMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatterMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Chatter nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatterMutation) ResetField(name string) error {
+	switch name {
+	case chatter.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case chatter.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case chatter.FieldLastDay:
+		m.ResetLastDay()
+		return nil
+	}
+	return fmt.Errorf("unknown Chatter field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatterMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatterMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatterMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatterMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatterMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatterMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatterMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Chatter unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatterMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Chatter edge %s", name)
 }
 
 // ClipMutation represents an operation that mutates the Clip nodes in the graph.

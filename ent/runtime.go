@@ -236,6 +236,10 @@ func init() {
 	channelDescNewSubscriberCount := channelFields[17].Descriptor()
 	// channel.DefaultNewSubscriberCount holds the default value on creation for the new_subscriber_count field.
 	channel.DefaultNewSubscriberCount = channelDescNewSubscriberCount.Default.(int64)
+	// channelDescTier is the schema descriptor for tier field.
+	channelDescTier := channelFields[18].Descriptor()
+	// channel.DefaultTier holds the default value on creation for the tier field.
+	channel.DefaultTier = channelDescTier.Default.(int64)
 	clipFields := schema.Clip{}.Fields()
 	_ = clipFields
 	// clipDescTitle is the schema descriptor for title field.

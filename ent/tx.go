@@ -38,6 +38,8 @@ type Tx struct {
 	ChatGeneration *ChatGenerationClient
 	// ChatServer is the client for interacting with the ChatServer builders.
 	ChatServer *ChatServerClient
+	// Chatter is the client for interacting with the Chatter builders.
+	Chatter *ChatterClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
@@ -245,6 +247,7 @@ func (tx *Tx) init() {
 	tx.ChatBatch = NewChatBatchClient(tx.config)
 	tx.ChatGeneration = NewChatGenerationClient(tx.config)
 	tx.ChatServer = NewChatServerClient(tx.config)
+	tx.Chatter = NewChatterClient(tx.config)
 	tx.Clip = NewClipClient(tx.config)
 	tx.CursorKey = NewCursorKeyClient(tx.config)
 	tx.Emote = NewEmoteClient(tx.config)

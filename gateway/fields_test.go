@@ -114,9 +114,12 @@ var (
 		"bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"},
 		"reason":   "string?", "expiresAt": "timestamp?", // added after the document
 	}
-	categoryRow   = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
-	emoteRows     = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
-	profile       = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}
+	categoryRow      = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
+	emoteRows        = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
+	profile          = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}
+	achievementStats = object{
+		"tier": "integer", "followerCount": "integer", "subscriberCount": "integer", "streamHours": "integer", "uniqueChatters": "integer",
+	}
 	moderatedUser = object{
 		"user": userSummary, "roles": list{"string"},
 		"ban":    maybe{object{"bannedAt": "timestamp", "bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"}}},

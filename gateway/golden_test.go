@@ -184,6 +184,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"remove_og", owner, 200, "DELETE", "/v1/channels/ogs", og},
 		{"update_info", owner, 200, "POST", "/v1/channels/info", `{"title":" Cafe\u0301, then bed ","lang":"PT-br","categoryId":1}`},
 		{"get_profile", viewer, 200, "GET", "/v1/users/profile", ""},
+		{"get_achievement_stats", app, 200, "GET", "/v1/users/achievement-stats?userId=" + channel, ""},
 		{"list_users", app, 200, "GET", "/v1/users?username[]=@Amara.Okafor&userId[]=" + channel, ""},
 		{"list_categories", viewer, 200, "GET", "/v1/categories?query=a", ""},
 		{"list_platform_emotes", viewer, 200, "GET", "/v1/emotes/blaze", ""},

@@ -70,6 +70,7 @@ var additions = []operation{
 	{"moderato.v1.ChannelsService.ListPlatformEmotes", "GET", "/v1/emotes/blaze", emoteRows},
 	{"moderato.v1.ModerationService.GetUser", "GET", "/v1/moderation/users", moderatedUser},
 	{"moderato.v1.UsersService.GetProfile", "GET", "/v1/users/profile", profile},
+	{"moderato.v1.UsersService.GetAchievementStats", "GET", "/v1/users/achievement-stats", achievementStats},
 	{"moderato.v1.UsersService.ListUsers", "GET", "/v1/users", list{userSummary}},
 	{"moderato.v1.TokensService.GetSelf", "GET", "/v1/tokens/self", tokenSelf},
 }

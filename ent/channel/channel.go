@@ -45,6 +45,8 @@ const (
 	FieldNewFollowerCount = "new_follower_count"
 	// FieldNewSubscriberCount holds the string denoting the new_subscriber_count field in the database.
 	FieldNewSubscriberCount = "new_subscriber_count"
+	// FieldTier holds the string denoting the tier field in the database.
+	FieldTier = "tier"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// Table holds the table name of the channel in the database.
@@ -71,6 +73,7 @@ var Columns = []string{
 	FieldPreviewImgURL,
 	FieldNewFollowerCount,
 	FieldNewSubscriberCount,
+	FieldTier,
 	FieldCreatedAt,
 }
 
@@ -119,6 +122,8 @@ var (
 	DefaultNewFollowerCount int64
 	// DefaultNewSubscriberCount holds the default value on creation for the "new_subscriber_count" field.
 	DefaultNewSubscriberCount int64
+	// DefaultTier holds the default value on creation for the "tier" field.
+	DefaultTier int64
 )
 
 // OrderOption defines the ordering options for the Channel queries.
@@ -212,6 +217,11 @@ func ByNewFollowerCount(opts ...sql.OrderTermOption) OrderOption {
 // ByNewSubscriberCount orders the results by the new_subscriber_count field.
 func ByNewSubscriberCount(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldNewSubscriberCount, opts...).ToFunc()
+}
+
+// ByTier orders the results by the tier field.
+func ByTier(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTier, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

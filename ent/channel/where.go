@@ -140,6 +140,11 @@ func NewSubscriberCount(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldEQ(FieldNewSubscriberCount, v))
 }
 
+// Tier applies equality check predicate on the "tier" field. It's identical to TierEQ.
+func Tier(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldTier, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v instant.Instant) predicate.Channel {
 	vc := int64(v)
@@ -918,6 +923,46 @@ func NewSubscriberCountLT(v int64) predicate.Channel {
 // NewSubscriberCountLTE applies the LTE predicate on the "new_subscriber_count" field.
 func NewSubscriberCountLTE(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldLTE(FieldNewSubscriberCount, v))
+}
+
+// TierEQ applies the EQ predicate on the "tier" field.
+func TierEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldTier, v))
+}
+
+// TierNEQ applies the NEQ predicate on the "tier" field.
+func TierNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldTier, v))
+}
+
+// TierIn applies the In predicate on the "tier" field.
+func TierIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldTier, vs...))
+}
+
+// TierNotIn applies the NotIn predicate on the "tier" field.
+func TierNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldTier, vs...))
+}
+
+// TierGT applies the GT predicate on the "tier" field.
+func TierGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldTier, v))
+}
+
+// TierGTE applies the GTE predicate on the "tier" field.
+func TierGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldTier, v))
+}
+
+// TierLT applies the LT predicate on the "tier" field.
+func TierLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldTier, v))
+}
+
+// TierLTE applies the LTE predicate on the "tier" field.
+func TierLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldTier, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -245,6 +245,7 @@ var (
 		{Name: "preview_img_url", Type: field.TypeString, Size: 8192, Default: "", SchemaType: map[string]string{"mysql": "varchar(2048)"}},
 		{Name: "new_follower_count", Type: field.TypeInt64, Default: 0},
 		{Name: "new_subscriber_count", Type: field.TypeInt64, Default: 0},
+		{Name: "tier", Type: field.TypeInt64, Default: 0},
 		{Name: "created_at", Type: field.TypeInt64},
 	}
 	// ChannelsTable holds the schema information for the "channels" table.
@@ -351,6 +352,49 @@ var (
 				Name:    "chatserver_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{ChatServersColumns[3]},
+			},
+		},
+	}
+	// ChattersColumns holds the columns for the "chatters" table.
+	ChattersColumns = []*schema.Column{
+		{Name: "last_day", Type: field.TypeInt64},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// ChattersTable holds the schema information for the "chatters" table.
+	ChattersTable = &schema.Table{
+		Name:       "chatters",
+		Columns:    ChattersColumns,
+		PrimaryKey: []*schema.Column{ChattersColumns[1], ChattersColumns[2]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "chatters_channels_channel",
+				Columns:    []*schema.Column{ChattersColumns[1]},
+				RefColumns: []*schema.Column{ChannelsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "chatters_users_user",
+				Columns:    []*schema.Column{ChattersColumns[2]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatter_channel_id_last_day",
+				Unique:  false,
+				Columns: []*schema.Column{ChattersColumns[1], ChattersColumns[0]},
+			},
+			{
+				Name:    "chatter_last_day",
+				Unique:  false,
+				Columns: []*schema.Column{ChattersColumns[0]},
+			},
+			{
+				Name:    "chatter_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChattersColumns[2]},
 			},
 		},
 	}
@@ -1077,6 +1121,11 @@ var (
 				Columns: []*schema.Column{StreamsColumns[1], StreamsColumns[2]},
 			},
 			{
+				Name:    "stream_channel_id_ended_at_started_at",
+				Unique:  false,
+				Columns: []*schema.Column{StreamsColumns[1], StreamsColumns[3], StreamsColumns[2]},
+			},
+			{
 				Name:    "stream_category_id",
 				Unique:  false,
 				Columns: []*schema.Column{StreamsColumns[6]},
@@ -1487,6 +1536,7 @@ var (
 		ChatBatchesTable,
 		ChatGenerationsTable,
 		ChatServersTable,
+		ChattersTable,
 		ClipsTable,
 		CursorKeysTable,
 		EmotesTable,
@@ -1582,6 +1632,13 @@ func init() {
 	}
 	ChatServersTable.Annotation = &entsql.Annotation{
 		Table:     "chat_servers",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChattersTable.ForeignKeys[0].RefTable = ChannelsTable
+	ChattersTable.ForeignKeys[1].RefTable = UsersTable
+	ChattersTable.Annotation = &entsql.Annotation{
+		Table:     "chatters",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

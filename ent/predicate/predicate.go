@@ -42,6 +42,9 @@ type ChatGeneration func(*sql.Selector)
 // ChatServer is the predicate function for chatserver builders.
 type ChatServer func(*sql.Selector)
 
+// Chatter is the predicate function for chatter builders.
+type Chatter func(*sql.Selector)
+
 // Clip is the predicate function for clip builders.
 type Clip func(*sql.Selector)
 

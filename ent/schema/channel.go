@@ -33,6 +33,7 @@ func (Channel) Fields() []ent.Field {
 		emptyText("preview_img_url", 2048, "The URL of a preview picture of the live stream; may be empty, and is empty when not live."),
 		field.Int64("new_follower_count").Default(0).Comment("The number of current followers who followed since the live stream started; 0 when not live."),
 		field.Int64("new_subscriber_count").Default(0).Comment("The number of subscriptions with is_active set that began since the live stream started; 0 when not live."),
+		field.Int64("tier").Default(0).Comment("The tier that the platform gave the channel: 0 or more."),
 		timestamp("created_at", "When the row was inserted."),
 	}
 }
@@ -45,6 +46,7 @@ func (Channel) Edges() []ent.Edge {
 		edge.To("banned_users", User.Type).Through("bans", Ban.Type),
 		edge.To("muted_users", User.Type).Through("mutes", Mute.Type),
 		edge.To("cleared_users", User.Type).Through("message_generations", MessageGeneration.Type),
+		edge.To("chatting_users", User.Type).Through("chatters", Chatter.Type),
 	}
 }
 

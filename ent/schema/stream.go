@@ -26,10 +26,11 @@ func (Stream) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Stream.
+// Indexes of Stream: its key, the hours of a channel, and the streams of a category.
 func (Stream) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "started_at").Unique(),
+		index.Fields("channel_id", "ended_at", "started_at"),
 		index.Fields("category_id"),
 	}
 }

@@ -41,5 +41,6 @@ func (User) Edges() []ent.Edge {
 		edge.From("banned_channels", Channel.Type).Ref("banned_users").Through("bans", Ban.Type),
 		edge.From("muted_channels", Channel.Type).Ref("muted_users").Through("mutes", Mute.Type),
 		edge.From("cleared_channels", Channel.Type).Ref("cleared_users").Through("message_generations", MessageGeneration.Type),
+		edge.From("chatting_channels", Channel.Type).Ref("chatting_users").Through("chatters", Chatter.Type),
 	}
 }

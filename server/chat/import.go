@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/moderato-live/moderato/ent/chatter"
 	"github.com/moderato-live/moderato/ent/message"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/feed"
@@ -31,5 +32,24 @@ func putMessage(ctx context.Context, tx feed.Tx, r *platformv1.MessageRecord) er
 	if err != nil || exists {
 		return err
 	}
+	if err := importChatter(ctx, tx, m); err != nil {
+		return err
+	}
 	return Import(ctx, tx.Tx, m)
+}
+
+// importChatter records that the sender of a recent message posted on its day, unless the
+// sender posted later.
+func importChatter(ctx context.Context, tx feed.Tx, m Message) error {
+	today := dayOf(m.SentAt)
+	if today < tx.Now.Add(-chatterTime) {
+		return nil
+	}
+	isKnown, err := tx.Chatter.Query().Where(chatter.ChannelID(m.ChannelID), chatter.UserID(m.UserID), chatter.LastDayGTE(today)).Exist(ctx)
+	if err != nil || isKnown {
+		return err
+	}
+	chatted, args := hasChatted(tx.Store.Dialect, m.ChannelID, today, m.UserID)
+	_, err = tx.ExecContext(ctx, chatted, args...)
+	return err
 }

@@ -40,6 +40,8 @@ type Standing struct {
 	Now instant.Instant
 
 	generation int64
+	// isChatter is set by ReadSender only: whether the user posted today already.
+	isChatter bool
 }
 
 // CanPost reports whether the user may post.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -50,9 +52,17 @@ func postAlone(ctx context.Context, s *store.Store, st *Standing, stored *Messag
 	m := *stored
 	query, args := insertOnce(ctx, s, st, m)
 	rows, err := s.WriteAtOnce(ctx, query, args, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
-		*stored, isNew, err = postIn(ctx, s, tx, st, m, attempt)
+		if *stored, isNew, err = postIn(ctx, s, tx, st, m, attempt); err == nil && isNew && !st.isChatter {
+			chatted, args := hasChatted(s.Dialect, m.ChannelID, dayOf(m.SentAt), m.UserID)
+			_, err = tx.ExecContext(ctx, chatted, args...)
+		}
 		return err
 	})
+	if rows == 1 && !st.isChatter {
+		// The message is stored. If this fails, the user's next message records the day.
+		chatted, args := hasChatted(s.Dialect, m.ChannelID, dayOf(m.SentAt), m.UserID)
+		_, _ = s.WriteAtOnce(ctx, chatted, args, func(context.Context, *ent.Tx, store.Attempt) error { return nil })
+	}
 	return isNew || rows == 1, err
 }
 
@@ -149,6 +159,7 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 		return err
 	}
 	var args []any
+	chatters := map[uid.ID]bool{}
 	for _, r := range requests {
 		p := r.Of
 		if p.checkGrant != nil {
@@ -165,6 +176,9 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 		if p.isNew = !exists; p.isNew {
 			existing[m.ID], earlier = m, m
 			args = append(args, columnValues(m, p.standing)...)
+			if !p.standing.isChatter {
+				chatters[m.UserID] = true
+			}
 		}
 		*p.stored = earlier
 	}
@@ -173,6 +187,11 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 	}
 	row := ",(" + store.Placeholders(columnCount) + ")"
 	_, err = c.Tx.ExecContext(ctx, "INSERT INTO messages ("+columns+") VALUES "+strings.Repeat(row, len(args)/columnCount)[1:], args...)
+	if err != nil || len(chatters) == 0 {
+		return err
+	}
+	chatted, args := hasChatted(c.Store.Dialect, c.ChannelID, dayOf(c.Now), slices.Collect(maps.Keys(chatters))...)
+	_, err = c.Tx.ExecContext(ctx, chatted, args...)
 	return err
 }
 

@@ -38,8 +38,9 @@ func (s *Standing) readPerson(r *store.Row) {
 var sender = store.Declare(func(d *store.Dialect, q standingQuery) (string, []any) {
 	columns, args := standingColumns(d, q)
 	channel := any(q.channelID)
-	return "SELECT " + columns + ", " + personColumns(d) + " FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?",
-		append(args, channel, channel, q.userID)
+	return "SELECT " + columns + ", " + personColumns(d) +
+			", (SELECT last_day FROM chatters WHERE channel_id = ? AND user_id = u.id) FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?",
+		append(args, channel, channel, channel, q.userID)
 })
 
 // ReadSender is ReadStanding for the sender of a message. It also reads what the event of
@@ -49,6 +50,8 @@ func ReadSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (
 	err := sender.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
 		st = readStanding(s, r)
 		st.readPerson(r)
+		lastDay := r.OptionalInstant()
+		st.isChatter = lastDay != nil && *lastDay >= dayOf(st.Now)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read sender: %w", s.Classify(err))

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"time"
+
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -14,6 +16,14 @@ var Tables = []domain.Table{
 		Impersonal: []string{"reply_to_message_id"}, // of a message that may be gone
 		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetMessage, putMessage, nil)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
+	},
+	{
+		Name: "chatters", Channel: "channel_id",
+		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Expire(env.Store, "remove old chatters", "chatters", "last_day", chatterTime, time.Hour)
+		},
 	},
 	{
 		Name: "chat_generations", Channel: "channel_id",

@@ -31,7 +31,7 @@ func Records(now instant.Instant) []*platformv1.Record {
 	ids := categoryIDs()
 	for i, c := range channels {
 		records = append(records, &platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{
-			Id: w.people[i].ID.String(), Title: c.title, Bio: c.bio, Lang: c.lang, CategoryId: ids[c.category],
+			Id: w.people[i].ID.String(), Title: c.title, Bio: c.bio, Lang: c.lang, CategoryId: ids[c.category], Tier: int64(popularity(i) / 2),
 		}}})
 	}
 	for _, r := range w.roles {

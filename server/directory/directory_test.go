@@ -174,8 +174,8 @@ func TestPutChannelStoresReturnedRecord(t *testing.T) {
 			},
 			{
 				"everything, to be normalised",
-				&platformv1.ChannelRecord{Id: strings.ToUpper(viewer), Title: " Zoe\u0308 ", Bio: " About\u00a0me ", Lang: "PT-br", CategoryId: 7},
-				&platformv1.ChannelRecord{Id: viewer, Title: "Zoë", Bio: "About\u00a0me", Lang: "pt-BR", CategoryId: 7},
+				&platformv1.ChannelRecord{Id: strings.ToUpper(viewer), Title: " Zoe\u0308 ", Bio: " About\u00a0me ", Lang: "PT-br", CategoryId: 7, Tier: 4},
+				&platformv1.ChannelRecord{Id: viewer, Title: "Zoë", Bio: "About\u00a0me", Lang: "pt-BR", CategoryId: 7, Tier: 4},
 			},
 			{
 				"omitted fields are reset",

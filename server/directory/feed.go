@@ -13,6 +13,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/idempotency"
@@ -30,6 +31,8 @@ type Service struct {
 	Store *store.Store
 	// Lists holds the limits that all complete lists share.
 	Lists *paging.Lists
+	// Chatters counts the users who post in a channel.
+	Chatters *chat.Chatters
 }
 
 // PutUser creates or replaces a user.

@@ -29,12 +29,9 @@ func (s *Service) GetProfile(ctx context.Context, req *moderatov1.GetProfileRequ
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	u, err := users.Find(ctx, s.Store.Read.User, key)
+	u, err := s.findVisible(ctx, key)
 	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
-	if caller.ActsAsUser() && u.ID != caller.UserID {
-		return nil, apierr.New(moderatov1.Reason_REASON_NOT_SELF)
+		return nil, err
 	}
 	profile := &moderatov1.GetProfileResponse{
 		UserId: u.ID.String(), Username: u.Username, Slug: u.Slug, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL,
@@ -44,6 +41,27 @@ func (s *Service) GetProfile(ctx context.Context, req *moderatov1.GetProfileRequ
 		profile.ChannelId = &profile.UserId
 	}
 	return profile, s.Store.Classify(err)
+}
+
+// findVisible returns the user with a key. A caller that acts as a user gets only that user,
+// and does not learn whether another one exists; an app gets any.
+func (s *Service) findVisible(ctx context.Context, key users.Key) (*ent.User, error) {
+	caller := authn.FromContext(ctx)
+	wanted := key
+	if caller.ActsAsUser() {
+		wanted = users.Key{ID: caller.UserID}
+		if key.Slug == "" && key != wanted {
+			return nil, apierr.New(moderatov1.Reason_REASON_NOT_SELF)
+		}
+	}
+	u, err := users.Find(ctx, s.Store.Read.User, wanted)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	if key.Slug != "" && key.Slug != u.Slug {
+		return nil, apierr.New(moderatov1.Reason_REASON_NOT_SELF)
+	}
+	return u, nil
 }
 
 // ListUsers returns the users that exist among those that a request names.

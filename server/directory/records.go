@@ -130,6 +130,7 @@ func putChannel(ctx context.Context, tx feed.Tx, r *platformv1.ChannelRecord) (*
 	id := f.UUID("id", r.GetId())
 	title := f.Text("title", r.GetTitle())
 	bio := f.Text("bio", r.GetBio())
+	tier := f.Number("tier", r.GetTier())
 	lang := "en"
 	if r.GetLang() != "" {
 		lang = f.Language("lang", r.GetLang())
@@ -150,12 +151,12 @@ func putChannel(ctx context.Context, tx feed.Tx, r *platformv1.ChannelRecord) (*
 	}
 	before, err := tx.LockChannel(ctx, id)
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
-		return createChannel(ctx, tx, &ent.Channel{ID: id, Title: title, Bio: bio, Lang: lang, CategoryID: r.GetCategoryId()})
+		return createChannel(ctx, tx, &ent.Channel{ID: id, Title: title, Bio: bio, Lang: lang, CategoryID: r.GetCategoryId(), Tier: tier})
 	}
 	if err != nil {
 		return nil, err
 	}
-	row, err := tx.Channel.UpdateOne(before).SetTitle(title).SetBio(bio).SetLang(lang).SetCategoryID(r.GetCategoryId()).Save(ctx)
+	row, err := tx.Channel.UpdateOne(before).SetTitle(title).SetBio(bio).SetLang(lang).SetCategoryID(r.GetCategoryId()).SetTier(tier).Save(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func createChannel(ctx context.Context, tx feed.Tx, c *ent.Channel) (*ent.Channe
 		return nil, apierr.New(moderatov1.Reason_REASON_BEING_DELETED)
 	}
 	row, err := tx.Channel.Create().SetID(c.ID).SetTitle(c.Title).SetBio(c.Bio).SetLang(c.Lang).
-		SetCategoryID(c.CategoryID).SetCreatedAt(tx.Now).
+		SetCategoryID(c.CategoryID).SetTier(c.Tier).SetCreatedAt(tx.Now).
 		Save(ctx)
 	if err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func createChannel(ctx context.Context, tx feed.Tx, c *ent.Channel) (*ent.Channe
 }
 
 func channelRecord(c *ent.Channel) *platformv1.ChannelRecord {
-	return &platformv1.ChannelRecord{Id: c.ID.String(), Title: c.Title, Bio: c.Bio, Lang: c.Lang, CategoryId: c.CategoryID}
+	return &platformv1.ChannelRecord{Id: c.ID.String(), Title: c.Title, Bio: c.Bio, Lang: c.Lang, CategoryId: c.CategoryID, Tier: c.Tier}
 }
 
 // The names of category 0, which means no category and has no row.

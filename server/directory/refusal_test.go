@@ -94,9 +94,9 @@ func TestDirectoryReportsAllInvalidArguments(t *testing.T) {
 			{"a bad id to delete", &platformv1.DeleteUserRequest{UserId: viewer + "0"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
 
 			{"no channel", channel(nil), "INVALID_ARGUMENT", []string{"channel.id is required", "channel.title is required"}},
-			{"channel with only invalid fields", channel(&platformv1.ChannelRecord{Id: "x", Title: strings.Repeat("x", 141), Bio: long, Lang: "?", CategoryId: 9}), "INVALID_ARGUMENT", []string{
+			{"channel with only invalid fields", channel(&platformv1.ChannelRecord{Id: "x", Title: strings.Repeat("x", 141), Bio: long, Lang: "?", CategoryId: 9, Tier: -1}), "INVALID_ARGUMENT", []string{
 				"channel.id" + notUUID, "channel.title must be 1 to 140 characters", "channel.bio must be 0 to 300 characters",
-				"channel.lang must be a BCP 47 language tag, such as en or pt-BR",
+				"channel.tier must be 0 or more", "channel.lang must be a BCP 47 language tag, such as en or pt-BR",
 			}},
 			{"channel of an unknown user", channel(&platformv1.ChannelRecord{Id: servertest.Nobody.String(), Title: "x"}), "USER_NOT_FOUND", nil},
 			{"channel in an unknown category", channel(&platformv1.ChannelRecord{Id: viewer, Title: "x", CategoryId: 9}), "CATEGORY_NOT_FOUND", nil},

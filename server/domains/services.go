@@ -63,7 +63,7 @@ func NewServices(s *store.Store, o Options) *Services {
 			Limiter: chat.NewLimiter(o.ChatRate, func() time.Time { return s.Clock.Local().Time() }),
 		},
 		Content:    &content.Service{Store: s, Lists: o.Lists},
-		Directory:  &directory.Service{Store: s, Lists: o.Lists},
+		Directory:  &directory.Service{Store: s, Lists: o.Lists, Chatters: chat.NewChatters(s)},
 		Livestream: &livestream.Service{Store: s},
 		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: sweeps, Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait)},
 	}

@@ -28,6 +28,7 @@ from ._types import (
     EnableWebhookResponse,
     EventSubscription,
     FollowedChannel,
+    GetAchievementStatsResponse,
     GetLiveStatsResponse,
     GetProfileResponse,
     GetPropagationResponse,
@@ -774,9 +775,21 @@ class Users(Resource):
     ) -> GetProfileResponse:
         """Returns the user of the token, or the user whom an app names.
 
-        Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
+        Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need not exist.
         """
         return self._get("/v1/users/profile", {"userId": user_id, "username": username}, GetProfileResponse, options)  # type: ignore[no-any-return]
+
+    def get_achievement_stats(
+        self,
+        *,
+        user_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> GetAchievementStatsResponse:
+        """Returns the numbers of the channel of the token's user, or of the user whom an app names. A user without a channel has zeros.
+
+        Tokens: user; app or service, with `userId`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need not exist.
+        """
+        return self._get("/v1/users/achievement-stats", {"userId": user_id}, GetAchievementStatsResponse, options)  # type: ignore[no-any-return]
 
     def list_users(
         self,

@@ -43,6 +43,7 @@ __all__ = [
     "FollowEvent",
     "FollowedChannel",
     "Follower",
+    "GetAchievementStatsResponse",
     "GetLiveStatsResponse",
     "GetProfileResponse",
     "GetPropagationResponse",
@@ -909,6 +910,26 @@ class Follower:
 
     followed_at: datetime
     """When the follow began: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class GetAchievementStatsResponse:
+    """GetAchievementStatsResponse holds the numbers of a channel."""
+
+    tier: int
+    """The tier that the platform gave the channel; 0 if it gave none."""
+
+    follower_count: int
+    """The number of followers."""
+
+    subscriber_count: int
+    """The number of active subscribers."""
+
+    stream_hours: int
+    """How many whole hours the channel streamed in all, the live stream included, rounded down."""
+
+    unique_chatters: int
+    """How many users posted in the channel's chat today or on one of the 29 days before, in UTC, whether their messages are still visible or not. A number above 10,000 may be a minute old."""
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ export type EvidenceMessage = Schemas['EvidenceMessage']
 export type FollowEvent = Schemas['FollowEvent']
 export type FollowedChannel = Schemas['FollowedChannel']
 export type Follower = Schemas['Follower']
+export type GetAchievementStatsResponse = Schemas['GetAchievementStatsResponse']
 export type GetLiveStatsResponse = Schemas['GetLiveStatsResponse']
 export type GetProfileResponse = Schemas['GetProfileResponse']
 export type GetPropagationResponse = Schemas['GetPropagationResponse']
@@ -630,10 +631,19 @@ export class Users extends Resource {
   /**
    * Returns the user of the token, or the user whom an app names.
    *
-   * Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
+   * Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need not exist.
    */
   getProfile(query: Query<'getProfile'> = {}, options?: RequestOptions): Promise<GetProfileResponse> {
     return this.get('/v1/users/profile', query, options)
+  }
+
+  /**
+   * Returns the numbers of the channel of the token's user, or of the user whom an app names. A user without a channel has zeros.
+   *
+   * Tokens: user; app or service, with `userId`. Scope: `users.read`. Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need not exist.
+   */
+  getAchievementStats(query: Query<'getAchievementStats'> = {}, options?: RequestOptions): Promise<GetAchievementStatsResponse> {
+    return this.get('/v1/users/achievement-stats', query, options)
   }
 
   /**

@@ -624,6 +624,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/achievement-stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAchievementStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -1740,6 +1756,34 @@ export interface components {
              * @description When the follow began: UTC, milliseconds.
              */
             followedAt: string;
+        };
+        /** @description GetAchievementStatsResponse holds the numbers of a channel. */
+        GetAchievementStatsResponse: {
+            /**
+             * Format: int64
+             * @description The tier that the platform gave the channel; 0 if it gave none.
+             */
+            tier: number;
+            /**
+             * Format: int64
+             * @description The number of followers.
+             */
+            followerCount: number;
+            /**
+             * Format: int64
+             * @description The number of active subscribers.
+             */
+            subscriberCount: number;
+            /**
+             * Format: int64
+             * @description How many whole hours the channel streamed in all, the live stream included, rounded down.
+             */
+            streamHours: number;
+            /**
+             * Format: int64
+             * @description How many users posted in the channel's chat today or on one of the 29 days before, in UTC, whether their messages are still visible or not. A number above 10,000 may be a minute old.
+             */
+            uniqueChatters: number;
         };
         /** @description GetLiveStatsResponse holds the counters of a live stream. The counts are 0 if the channel is not live. */
         GetLiveStatsResponse: {
@@ -5084,6 +5128,34 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["GetProfileResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getAchievementStats: {
+        parameters: {
+            query?: {
+                /** @description The user: a UUID in upper or lower case. */
+                userId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetAchievementStatsResponse"];
                     };
                 };
             };

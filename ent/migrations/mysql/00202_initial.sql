@@ -123,6 +123,7 @@ CREATE TABLE IF NOT EXISTS `channels` (
   `new_follower_count` bigint NOT NULL DEFAULT 0,
   `new_subscriber_count` bigint NOT NULL DEFAULT 0,
   `trimmed_sequence` bigint NOT NULL DEFAULT 0,
+  `tier` bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   INDEX `channel_is_live_viewer_count_id` (`is_live`, `viewer_count`, `id`),
   INDEX `channel_category_id_is_live_viewer_count_id` (`category_id`, `is_live`, `viewer_count`, `id`)
@@ -155,6 +156,16 @@ CREATE TABLE IF NOT EXISTS `chat_servers` (
   `expires_at` bigint NOT NULL,
   PRIMARY KEY (`id`),
   INDEX `chatserver_expires_at` (`expires_at`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS `chatters` (
+  `channel_id` binary(16) NOT NULL,
+  `user_id` binary(16) NOT NULL,
+  `last_day` bigint NOT NULL,
+  PRIMARY KEY (`channel_id`, `user_id`),
+  INDEX `chatter_channel_id_last_day` (`channel_id`, `last_day`),
+  INDEX `chatter_last_day` (`last_day`),
+  INDEX `chatter_user_id` (`user_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS `clients` (
@@ -476,6 +487,7 @@ CREATE TABLE IF NOT EXISTS `streams` (
   `viewer_count` bigint NOT NULL,
   PRIMARY KEY (`id`),
   UNIQUE INDEX `stream_channel_id_started_at` (`channel_id`, `started_at`),
+  INDEX `stream_channel_id_ended_at_started_at` (`channel_id`, `ended_at`, `started_at`),
   INDEX `stream_category_id` (`category_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 

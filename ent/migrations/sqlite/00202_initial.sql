@@ -121,6 +121,7 @@ CREATE TABLE `channels` (
   `new_follower_count` integer NOT NULL DEFAULT (0),
   `new_subscriber_count` integer NOT NULL DEFAULT (0),
   `trimmed_sequence` integer NOT NULL DEFAULT (0),
+  `tier` integer NOT NULL DEFAULT (0),
   PRIMARY KEY (`id`)
 );
 CREATE INDEX `channel_is_live_viewer_count_id` ON `channels` (`is_live`, `viewer_count`, `id`);
@@ -154,6 +155,16 @@ CREATE TABLE `chat_servers` (
   PRIMARY KEY (`id`)
 );
 CREATE INDEX `chatserver_expires_at` ON `chat_servers` (`expires_at`);
+
+CREATE TABLE `chatters` (
+  `channel_id` blob NOT NULL,
+  `user_id` blob NOT NULL,
+  `last_day` integer NOT NULL,
+  PRIMARY KEY (`channel_id`, `user_id`)
+);
+CREATE INDEX `chatter_channel_id_last_day` ON `chatters` (`channel_id`, `last_day`);
+CREATE INDEX `chatter_last_day` ON `chatters` (`last_day`);
+CREATE INDEX `chatter_user_id` ON `chatters` (`user_id`);
 
 CREATE TABLE `clients` (
   `id` text NOT NULL,
@@ -475,6 +486,7 @@ CREATE TABLE `streams` (
   PRIMARY KEY (`id`)
 );
 CREATE UNIQUE INDEX `stream_channel_id_started_at` ON `streams` (`channel_id`, `started_at`);
+CREATE INDEX `stream_channel_id_ended_at_started_at` ON `streams` (`channel_id`, `ended_at`, `started_at`);
 CREATE INDEX `stream_category_id` ON `streams` (`category_id`);
 
 CREATE TABLE `subscriptions` (

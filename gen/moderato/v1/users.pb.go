@@ -173,6 +173,138 @@ func (x *GetProfileResponse) GetChannelId() string {
 	return ""
 }
 
+// GetAchievementStatsRequest names the user. A user token need not name one, and may name
+// only its own user. An app token must name one.
+type GetAchievementStatsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user: a UUID in upper or lower case.
+	UserId        string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAchievementStatsRequest) Reset() {
+	*x = GetAchievementStatsRequest{}
+	mi := &file_moderato_v1_users_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAchievementStatsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAchievementStatsRequest) ProtoMessage() {}
+
+func (x *GetAchievementStatsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAchievementStatsRequest.ProtoReflect.Descriptor instead.
+func (*GetAchievementStatsRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetAchievementStatsRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+// GetAchievementStatsResponse holds the numbers of a channel.
+type GetAchievementStatsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tier that the platform gave the channel; 0 if it gave none.
+	Tier int64 `protobuf:"varint,1,opt,name=tier" json:"tier,omitempty"`
+	// The number of followers.
+	FollowerCount int64 `protobuf:"varint,2,opt,name=follower_count,json=followerCount" json:"follower_count,omitempty"`
+	// The number of active subscribers.
+	SubscriberCount int64 `protobuf:"varint,3,opt,name=subscriber_count,json=subscriberCount" json:"subscriber_count,omitempty"`
+	// How many whole hours the channel streamed in all, the live stream included, rounded
+	// down.
+	StreamHours int64 `protobuf:"varint,4,opt,name=stream_hours,json=streamHours" json:"stream_hours,omitempty"`
+	// How many users posted in the channel's chat today or on one of the 29 days before, in
+	// UTC, whether their messages are still visible or not. A number above 10,000 may be a
+	// minute old.
+	UniqueChatters int64 `protobuf:"varint,5,opt,name=unique_chatters,json=uniqueChatters" json:"unique_chatters,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *GetAchievementStatsResponse) Reset() {
+	*x = GetAchievementStatsResponse{}
+	mi := &file_moderato_v1_users_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAchievementStatsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAchievementStatsResponse) ProtoMessage() {}
+
+func (x *GetAchievementStatsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAchievementStatsResponse.ProtoReflect.Descriptor instead.
+func (*GetAchievementStatsResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetAchievementStatsResponse) GetTier() int64 {
+	if x != nil {
+		return x.Tier
+	}
+	return 0
+}
+
+func (x *GetAchievementStatsResponse) GetFollowerCount() int64 {
+	if x != nil {
+		return x.FollowerCount
+	}
+	return 0
+}
+
+func (x *GetAchievementStatsResponse) GetSubscriberCount() int64 {
+	if x != nil {
+		return x.SubscriberCount
+	}
+	return 0
+}
+
+func (x *GetAchievementStatsResponse) GetStreamHours() int64 {
+	if x != nil {
+		return x.StreamHours
+	}
+	return 0
+}
+
+func (x *GetAchievementStatsResponse) GetUniqueChatters() int64 {
+	if x != nil {
+		return x.UniqueChatters
+	}
+	return 0
+}
+
 // ListUsersRequest names the users. There must be at least one value, and at most 100 in
 // both lists together.
 type ListUsersRequest struct {
@@ -188,7 +320,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_moderato_v1_users_proto_msgTypes[2]
+	mi := &file_moderato_v1_users_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -200,7 +332,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[2]
+	mi := &file_moderato_v1_users_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -213,7 +345,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{2}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListUsersRequest) GetUserId() []string {
@@ -241,7 +373,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_moderato_v1_users_proto_msgTypes[3]
+	mi := &file_moderato_v1_users_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -253,7 +385,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[3]
+	mi := &file_moderato_v1_users_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -266,7 +398,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{3}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListUsersResponse) GetUsers() []*UserSummary {
@@ -285,7 +417,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_moderato_v1_users_proto_msgTypes[4]
+	mi := &file_moderato_v1_users_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -297,7 +429,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[4]
+	mi := &file_moderato_v1_users_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -310,7 +442,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{4}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{6}
 }
 
 // ListGrantsResponse is the list of the caller's grants.
@@ -324,7 +456,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_moderato_v1_users_proto_msgTypes[5]
+	mi := &file_moderato_v1_users_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -336,7 +468,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[5]
+	mi := &file_moderato_v1_users_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -349,7 +481,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{5}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*UserGrant {
@@ -374,7 +506,7 @@ type UserGrant struct {
 
 func (x *UserGrant) Reset() {
 	*x = UserGrant{}
-	mi := &file_moderato_v1_users_proto_msgTypes[6]
+	mi := &file_moderato_v1_users_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +518,7 @@ func (x *UserGrant) String() string {
 func (*UserGrant) ProtoMessage() {}
 
 func (x *UserGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[6]
+	mi := &file_moderato_v1_users_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +531,7 @@ func (x *UserGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserGrant.ProtoReflect.Descriptor instead.
 func (*UserGrant) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{6}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UserGrant) GetClientId() string {
@@ -434,7 +566,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_moderato_v1_users_proto_msgTypes[7]
+	mi := &file_moderato_v1_users_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -446,7 +578,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[7]
+	mi := &file_moderato_v1_users_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -459,7 +591,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{7}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RevokeGrantRequest) GetClientId() string {
@@ -478,7 +610,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_moderato_v1_users_proto_msgTypes[8]
+	mi := &file_moderato_v1_users_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +622,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_users_proto_msgTypes[8]
+	mi := &file_moderato_v1_users_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +635,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_users_proto_rawDescGZIP(), []int{8}
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{10}
 }
 
 var File_moderato_v1_users_proto protoreflect.FileDescriptor
@@ -522,7 +654,15 @@ const file_moderato_v1_users_proto_rawDesc = "" +
 	"\n" +
 	"avatar_url\x18\x05 \x01(\tR\tavatarUrl\x12$\n" +
 	"\n" +
-	"channel_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\tchannelId\"Y\n" +
+	"channel_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\tchannelId\"5\n" +
+	"\x1aGetAchievementStatsRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\"\xcf\x01\n" +
+	"\x1bGetAchievementStatsResponse\x12\x12\n" +
+	"\x04tier\x18\x01 \x01(\x03R\x04tier\x12%\n" +
+	"\x0efollower_count\x18\x02 \x01(\x03R\rfollowerCount\x12)\n" +
+	"\x10subscriber_count\x18\x03 \x01(\x03R\x0fsubscriberCount\x12!\n" +
+	"\fstream_hours\x18\x04 \x01(\x03R\vstreamHours\x12'\n" +
+	"\x0funique_chatters\x18\x05 \x01(\x03R\x0euniqueChatters\"Y\n" +
 	"\x10ListUsersRequest\x12\x1f\n" +
 	"\auser_id\x18\x01 \x03(\tB\x06\x92\xb5\x18\x020dR\x06userId\x12$\n" +
 	"\busername\x18\x02 \x03(\tB\b\x92\xb5\x18\x040d8\x01R\busername\"C\n" +
@@ -538,12 +678,15 @@ const file_moderato_v1_users_proto_rawDesc = "" +
 	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"9\n" +
 	"\x12RevokeGrantRequest\x12#\n" +
 	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\"\x15\n" +
-	"\x13RevokeGrantResponse2\x97\x04\n" +
+	"\x13RevokeGrantResponse2\xbe\x05\n" +
 	"\fUsersService\x12\x7f\n" +
 	"\n" +
 	"GetProfile\x12\x1e.moderato.v1.GetProfileRequest\x1a\x1f.moderato.v1.GetProfileResponse\"0\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
-	"users.read\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/users/profile\x90\x02\x01\x12{\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/users/profile\x90\x02\x01\x12\xa4\x01\n" +
+	"\x13GetAchievementStats\x12'.moderato.v1.GetAchievementStatsRequest\x1a(.moderato.v1.GetAchievementStatsResponse\":\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/users/achievement-stats\x90\x02\x01\x12{\n" +
 	"\tListUsers\x12\x1d.moderato.v1.ListUsersRequest\x1a\x1e.moderato.v1.ListUsersResponse\"/\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x82\xd3\xe4\x93\x02\x12b\x05users\x12\t/v1/users\x90\x02\x01\x12\x85\x01\n" +
@@ -567,35 +710,39 @@ func file_moderato_v1_users_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_users_proto_rawDescData
 }
 
-var file_moderato_v1_users_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_moderato_v1_users_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_moderato_v1_users_proto_goTypes = []any{
-	(*GetProfileRequest)(nil),   // 0: moderato.v1.GetProfileRequest
-	(*GetProfileResponse)(nil),  // 1: moderato.v1.GetProfileResponse
-	(*ListUsersRequest)(nil),    // 2: moderato.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),   // 3: moderato.v1.ListUsersResponse
-	(*ListGrantsRequest)(nil),   // 4: moderato.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),  // 5: moderato.v1.ListGrantsResponse
-	(*UserGrant)(nil),           // 6: moderato.v1.UserGrant
-	(*RevokeGrantRequest)(nil),  // 7: moderato.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil), // 8: moderato.v1.RevokeGrantResponse
-	(*UserSummary)(nil),         // 9: moderato.v1.UserSummary
+	(*GetProfileRequest)(nil),           // 0: moderato.v1.GetProfileRequest
+	(*GetProfileResponse)(nil),          // 1: moderato.v1.GetProfileResponse
+	(*GetAchievementStatsRequest)(nil),  // 2: moderato.v1.GetAchievementStatsRequest
+	(*GetAchievementStatsResponse)(nil), // 3: moderato.v1.GetAchievementStatsResponse
+	(*ListUsersRequest)(nil),            // 4: moderato.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),           // 5: moderato.v1.ListUsersResponse
+	(*ListGrantsRequest)(nil),           // 6: moderato.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),          // 7: moderato.v1.ListGrantsResponse
+	(*UserGrant)(nil),                   // 8: moderato.v1.UserGrant
+	(*RevokeGrantRequest)(nil),          // 9: moderato.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),         // 10: moderato.v1.RevokeGrantResponse
+	(*UserSummary)(nil),                 // 11: moderato.v1.UserSummary
 }
 var file_moderato_v1_users_proto_depIdxs = []int32{
-	9, // 0: moderato.v1.ListUsersResponse.users:type_name -> moderato.v1.UserSummary
-	6, // 1: moderato.v1.ListGrantsResponse.grants:type_name -> moderato.v1.UserGrant
-	0, // 2: moderato.v1.UsersService.GetProfile:input_type -> moderato.v1.GetProfileRequest
-	2, // 3: moderato.v1.UsersService.ListUsers:input_type -> moderato.v1.ListUsersRequest
-	4, // 4: moderato.v1.UsersService.ListGrants:input_type -> moderato.v1.ListGrantsRequest
-	7, // 5: moderato.v1.UsersService.RevokeGrant:input_type -> moderato.v1.RevokeGrantRequest
-	1, // 6: moderato.v1.UsersService.GetProfile:output_type -> moderato.v1.GetProfileResponse
-	3, // 7: moderato.v1.UsersService.ListUsers:output_type -> moderato.v1.ListUsersResponse
-	5, // 8: moderato.v1.UsersService.ListGrants:output_type -> moderato.v1.ListGrantsResponse
-	8, // 9: moderato.v1.UsersService.RevokeGrant:output_type -> moderato.v1.RevokeGrantResponse
-	6, // [6:10] is the sub-list for method output_type
-	2, // [2:6] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	11, // 0: moderato.v1.ListUsersResponse.users:type_name -> moderato.v1.UserSummary
+	8,  // 1: moderato.v1.ListGrantsResponse.grants:type_name -> moderato.v1.UserGrant
+	0,  // 2: moderato.v1.UsersService.GetProfile:input_type -> moderato.v1.GetProfileRequest
+	2,  // 3: moderato.v1.UsersService.GetAchievementStats:input_type -> moderato.v1.GetAchievementStatsRequest
+	4,  // 4: moderato.v1.UsersService.ListUsers:input_type -> moderato.v1.ListUsersRequest
+	6,  // 5: moderato.v1.UsersService.ListGrants:input_type -> moderato.v1.ListGrantsRequest
+	9,  // 6: moderato.v1.UsersService.RevokeGrant:input_type -> moderato.v1.RevokeGrantRequest
+	1,  // 7: moderato.v1.UsersService.GetProfile:output_type -> moderato.v1.GetProfileResponse
+	3,  // 8: moderato.v1.UsersService.GetAchievementStats:output_type -> moderato.v1.GetAchievementStatsResponse
+	5,  // 9: moderato.v1.UsersService.ListUsers:output_type -> moderato.v1.ListUsersResponse
+	7,  // 10: moderato.v1.UsersService.ListGrants:output_type -> moderato.v1.ListGrantsResponse
+	10, // 11: moderato.v1.UsersService.RevokeGrant:output_type -> moderato.v1.RevokeGrantResponse
+	7,  // [7:12] is the sub-list for method output_type
+	2,  // [2:7] is the sub-list for method input_type
+	2,  // [2:2] is the sub-list for extension type_name
+	2,  // [2:2] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_users_proto_init() }
@@ -610,7 +757,7 @@ func file_moderato_v1_users_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_users_proto_rawDesc), len(file_moderato_v1_users_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

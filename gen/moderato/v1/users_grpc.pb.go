@@ -19,10 +19,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	UsersService_GetProfile_FullMethodName  = "/moderato.v1.UsersService/GetProfile"
-	UsersService_ListUsers_FullMethodName   = "/moderato.v1.UsersService/ListUsers"
-	UsersService_ListGrants_FullMethodName  = "/moderato.v1.UsersService/ListGrants"
-	UsersService_RevokeGrant_FullMethodName = "/moderato.v1.UsersService/RevokeGrant"
+	UsersService_GetProfile_FullMethodName          = "/moderato.v1.UsersService/GetProfile"
+	UsersService_GetAchievementStats_FullMethodName = "/moderato.v1.UsersService/GetAchievementStats"
+	UsersService_ListUsers_FullMethodName           = "/moderato.v1.UsersService/ListUsers"
+	UsersService_ListGrants_FullMethodName          = "/moderato.v1.UsersService/ListGrants"
+	UsersService_RevokeGrant_FullMethodName         = "/moderato.v1.UsersService/RevokeGrant"
 )
 
 // UsersServiceClient is the client API for UsersService service.
@@ -38,8 +39,16 @@ type UsersServiceClient interface {
 	// GetProfile returns the user of the token, or the user whom an app names.
 	//
 	// Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`.
-	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
+	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need
+	// not exist.
 	GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error)
+	// GetAchievementStats returns the numbers of the channel of the token's user, or of the
+	// user whom an app names. A user without a channel has zeros.
+	//
+	// Tokens: user; app or service, with `userId`. Scope: `users.read`.
+	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need
+	// not exist.
+	GetAchievementStats(ctx context.Context, in *GetAchievementStatsRequest, opts ...grpc.CallOption) (*GetAchievementStatsResponse, error)
 	// ListUsers returns users by id and by username: first those with the ids, in the
 	// order of the request, then those with the usernames. Users who do not exist are left
 	// out, and a user who is named twice is returned once.
@@ -70,6 +79,16 @@ func (c *usersServiceClient) GetProfile(ctx context.Context, in *GetProfileReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetProfileResponse)
 	err := c.cc.Invoke(ctx, UsersService_GetProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *usersServiceClient) GetAchievementStats(ctx context.Context, in *GetAchievementStatsRequest, opts ...grpc.CallOption) (*GetAchievementStatsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetAchievementStatsResponse)
+	err := c.cc.Invoke(ctx, UsersService_GetAchievementStats_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +138,16 @@ type UsersServiceServer interface {
 	// GetProfile returns the user of the token, or the user whom an app names.
 	//
 	// Tokens: user; app or service, with `userId` or `username`. Scope: `users.read`.
-	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user.
+	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need
+	// not exist.
 	GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error)
+	// GetAchievementStats returns the numbers of the channel of the token's user, or of the
+	// user whom an app names. A user without a channel has zeros.
+	//
+	// Tokens: user; app or service, with `userId`. Scope: `users.read`.
+	// Errors: USER_NOT_FOUND; NOT_SELF if a user token is used to name another user, who need
+	// not exist.
+	GetAchievementStats(context.Context, *GetAchievementStatsRequest) (*GetAchievementStatsResponse, error)
 	// ListUsers returns users by id and by username: first those with the ids, in the
 	// order of the request, then those with the usernames. Users who do not exist are left
 	// out, and a user who is named twice is returned once.
@@ -149,6 +176,9 @@ type UnimplementedUsersServiceServer struct{}
 
 func (UnimplementedUsersServiceServer) GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetProfile not implemented")
+}
+func (UnimplementedUsersServiceServer) GetAchievementStats(context.Context, *GetAchievementStatsRequest) (*GetAchievementStatsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetAchievementStats not implemented")
 }
 func (UnimplementedUsersServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
@@ -194,6 +224,24 @@ func _UsersService_GetProfile_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(UsersServiceServer).GetProfile(ctx, req.(*GetProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _UsersService_GetAchievementStats_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetAchievementStatsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UsersServiceServer).GetAchievementStats(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UsersService_GetAchievementStats_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UsersServiceServer).GetAchievementStats(ctx, req.(*GetAchievementStatsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -262,6 +310,10 @@ var UsersService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetProfile",
 			Handler:    _UsersService_GetProfile_Handler,
+		},
+		{
+			MethodName: "GetAchievementStats",
+			Handler:    _UsersService_GetAchievementStats_Handler,
 		},
 		{
 			MethodName: "ListUsers",

@@ -554,7 +554,10 @@ type ChannelRecord struct {
 	// The language: a BCP 47 tag; `en` if empty.
 	Lang string `protobuf:"bytes,4,opt,name=lang" json:"lang,omitempty"`
 	// The category's id; 0, "Uncategorized", if unset.
-	CategoryId    int64 `protobuf:"varint,5,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	CategoryId int64 `protobuf:"varint,5,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	// The tier that the platform gave the channel, for
+	// `GET /v1/users/achievement-stats`: 0 or more.
+	Tier          int64 `protobuf:"varint,6,opt,name=tier" json:"tier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -620,6 +623,13 @@ func (x *ChannelRecord) GetLang() string {
 func (x *ChannelRecord) GetCategoryId() int64 {
 	if x != nil {
 		return x.CategoryId
+	}
+	return 0
+}
+
+func (x *ChannelRecord) GetTier() int64 {
+	if x != nil {
+		return x.Tier
 	}
 	return 0
 }
@@ -2064,14 +2074,15 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\x12,\n" +
 	"\fdisplay_name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\vdisplayName\x12%\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x04R\tavatarUrl\"\x98\x01\n" +
+	"avatar_url\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x04R\tavatarUrl\"\xb2\x01\n" +
 	"\rChannelRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
 	"\x05title\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x19\n" +
 	"\x03bio\x18\x03 \x01(\tB\a\x92\xb5\x18\x03\x10\xac\x02R\x03bio\x12\x1a\n" +
 	"\x04lang\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x05R\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\x05 \x01(\x03R\n" +
-	"categoryId\"r\n" +
+	"categoryId\x12\x18\n" +
+	"\x04tier\x18\x06 \x01(\x03B\x04\x92\xb5\x18\x00R\x04tier\"r\n" +
 	"\n" +
 	"RoleRecord\x12\x1d\n" +
 	"\n" +
