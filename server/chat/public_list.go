@@ -112,12 +112,16 @@ func (s *PublicService) publicMessages(ctx context.Context, channelID uid.ID, pa
 	if err != nil {
 		return nil, err
 	}
+	emotes, err := readEmotes(ctx, s.Store, channelID, page...)
+	if err != nil {
+		return nil, err
+	}
 	result := make([]*moderatov1.ChatMessage, 0, len(page))
 	for _, m := range page {
 		if st := senders[m.UserID]; st != nil {
 			result = append(result, &moderatov1.ChatMessage{
 				Id: m.ID.String(), ChannelId: channelID.String(), Sender: senderProto(m, st),
-				Message: m.Text, ReplyToMessageId: m.replyToProto(), CreatedAt: m.SentAt.Proto(),
+				Message: m.Text, ReplyToMessageId: m.replyToProto(), CreatedAt: m.SentAt.Proto(), Emotes: emotes.of(m.Text),
 			})
 		}
 	}

@@ -170,7 +170,7 @@ func TestMessagesAsClientsReadThem(t *testing.T) {
 			return p
 		}
 		message := func(id, text string, replyTo any, sender map[string]any) map[string]any {
-			return map[string]any{"id": id, "channelId": servertest.Owner.String(), "sender": sender, "message": text, "replyToMessageId": replyTo}
+			return map[string]any{"id": id, "channelId": servertest.Owner.String(), "sender": sender, "message": text, "replyToMessageId": replyTo, "emotes": []any{}}
 		}
 		wanted := []any{
 			message(posted.GetMessage().GetId(), "hello", first, person(servertest.Moderator, "tomasz_wrona", "Tomasz Wrona", map[string]any{"isModerator": true, "roles": []any{"moderator"}})),

@@ -88,6 +88,10 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, li
 	if err != nil {
 		return err
 	}
+	emotes, err := readEmotes(ctx, s, m.ChannelID, m)
+	if err != nil {
+		return err
+	}
 	if m.ID.IsZero() {
 		m.ID = uid.New()
 	}
@@ -97,7 +101,7 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, li
 		return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
 	}
 	if err == nil && isNew {
-		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(*stored, st)})
+		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(*stored, st, emotes)})
 	}
 	return err
 }
@@ -112,7 +116,7 @@ func checkReply(ctx context.Context, s *store.Store, m Message) error {
 }
 
 // messageEvent returns the event of a new message.
-func messageEvent(m Message, st *Standing) *moderatov1.Event {
+func messageEvent(m Message, st *Standing, emotes emotes) *moderatov1.Event {
 	id, channelID, at := m.ID.String(), m.ChannelID.String(), m.SentAt.Proto()
 	return &moderatov1.Event{
 		Metadata: &moderatov1.EventMetadata{
@@ -122,6 +126,7 @@ func messageEvent(m Message, st *Standing) *moderatov1.Event {
 		Payload: &moderatov1.Event_ChatMessage{ChatMessage: &moderatov1.ChatMessageEvent{
 			ChannelId: channelID, MessageId: id, Message: m.Text, CreatedAt: at,
 			Sender: senderProto(m, st), ReplyToMessageId: m.replyToProto(),
+			Emotes: emotes.of(m.Text),
 		}},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func TestChatReachesListeners(t *testing.T) {
 					"messageTimestamp": at, "channelId": servertest.Owner.String(),
 				},
 				"payload": map[string]any{
-					"channelId": servertest.Owner.String(), "messageId": first, "message": "hello <b>", "createdAt": at, "replyToMessageId": nil,
+					"channelId": servertest.Owner.String(), "messageId": first, "message": "hello <b>", "createdAt": at, "replyToMessageId": nil, "emotes": []any{},
 					"sender": map[string]any{
 						"id": servertest.Moderator.String(), "username": "tomasz_wrona", "displayName": "Tomasz Wrona",
 						"avatarUrl": "https://img.example.com/tomasz_wrona.png",
@@ -113,6 +114,67 @@ func TestChatReachesListeners(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// TestMessagesHaveTheirEmotes posts texts with the places of emotes, in the event and in the
+// list: of the platform, of the channel, and of another channel.
+func TestMessagesHaveTheirEmotes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		const of, own, platform, public, private = "0b6feeee-0000-4000-8000-0000000000", "e1", "e2", "e3", "e4"
+		var records []*platformv1.Record
+		for id, e := range map[string]*platformv1.EmoteRecord{
+			own:      {ChannelId: servertest.Owner.String()},
+			platform: {},
+			public:   {ChannelId: servertest.Other.String(), IsPublic: true},
+			private:  {ChannelId: servertest.Other.String()},
+		} {
+			e.Id, e.Name, e.ImageUrl = of+id, "emote "+id, "https://img.example.com/"+id+".png"
+			records = append(records, &platformv1.Record{Kind: &platformv1.Record_Emote{Emote: e}})
+		}
+		s.Load(t, records...)
+		place := func(id string) string { return "[emote:" + of + id + "]" }
+		owner := s.As(t, servertest.Owner)
+		w := watchSSE(t, s, owner, &moderatov1.WatchEventsRequest{Type: []string{chatMessage}})
+		texts := []struct {
+			text string
+			want []string
+		}{
+			{"hello", nil},
+			{place(public) + place(own) + " and " + place(platform) + place(own), []string{public, own, platform}},
+			{place(private) + place("99") + "[emote:e1] [emote:" + strings.Repeat("-", 36) + "]", nil},
+			{"so " + strings.ToUpper(of+own) + " [emote:" + strings.ToUpper(of+own) + "]", []string{own}},
+		}
+		want := map[string][]any{}
+		for _, test := range texts {
+			shown := []any{}
+			for _, id := range test.want {
+				shown = append(shown, map[string]any{"id": of + id, "name": "emote " + id, "imageUrl": "https://img.example.com/" + id + ".png"})
+			}
+			want[test.text] = shown
+			say(t, s, owner, test.text)
+			if diff := cmp.Diff(map[string]any{"message": test.text, "emotes": shown}, shownIn(payload(w.next(t)))); diff != "" {
+				t.Errorf("the event (-want +got):\n%s", diff)
+			}
+		}
+		r := s.REST(t, owner, http.MethodGet, "/v1/chats/messages?channelId="+servertest.Owner.String(), "")
+		var list struct {
+			Data struct{ Messages []map[string]any }
+		}
+		if err := json.Unmarshal([]byte(r.Body), &list); err != nil || len(list.Data.Messages) != len(texts) {
+			t.Fatalf("the list: %d %s", r.Status, r.Body)
+		}
+		for _, m := range list.Data.Messages {
+			text, _ := m["message"].(string)
+			if diff := cmp.Diff(map[string]any{"message": text, "emotes": want[text]}, shownIn(m)); diff != "" {
+				t.Errorf("the list (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// shownIn returns the text and the emotes of a message.
+func shownIn(m map[string]any) map[string]any {
+	return map[string]any{"message": m["message"], "emotes": m["emotes"]}
 }
 
 // TestChatIsNotKept checks that live events are not stored, and not in the log.

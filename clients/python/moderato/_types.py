@@ -23,6 +23,7 @@ __all__ = [
     "Channel",
     "ChannelCategory",
     "ChatClearEvent",
+    "ChatEmote",
     "ChatMessage",
     "ChatMessageEvent",
     "ChatSender",
@@ -486,6 +487,20 @@ class ChatClearEvent:
 
 
 @dataclass(frozen=True)
+class ChatEmote:
+    """ChatEmote is an emote in the text of a message."""
+
+    id: str
+    """The emote's id: a UUID in lower case."""
+
+    name: str
+    """The name."""
+
+    image_url: str
+    """The URL of the picture."""
+
+
+@dataclass(frozen=True)
 class ChatMessage:
     """ChatMessage is a message that is not deleted."""
 
@@ -506,6 +521,9 @@ class ChatMessage:
 
     created_at: datetime
     """When it was posted: UTC, milliseconds."""
+
+    emotes: list[ChatEmote]
+    """The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels, as of the time of the call."""
 
 
 @dataclass(frozen=True)
@@ -529,6 +547,9 @@ class ChatMessageEvent:
 
     reply_to_message_id: Optional[str]
     """The message that it replies to: a UUID in lower case; null if it is no reply."""
+
+    emotes: list[ChatEmote]
+    """The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels."""
 
 
 @dataclass(frozen=True)

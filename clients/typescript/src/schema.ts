@@ -1235,6 +1235,18 @@ export interface components {
              */
             clearedAt: string;
         };
+        /** @description ChatEmote is an emote in the text of a message. */
+        ChatEmote: {
+            /**
+             * Format: uuid
+             * @description The emote's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The name. */
+            name: string;
+            /** @description The URL of the picture. */
+            imageUrl: string;
+        };
         /** @description ChatMessage is a message that is not deleted. */
         ChatMessage: {
             /**
@@ -1261,6 +1273,8 @@ export interface components {
              * @description When it was posted: UTC, milliseconds.
              */
             createdAt: string;
+            /** @description The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels, as of the time of the call. */
+            emotes: components["schemas"]["ChatEmote"][];
         };
         /** @description ChatMessageEvent is the payload of `channel.chat.message`: a message was posted. The event is live. It is delivered at most once, shortly after the message was posted, and is not kept: it has no sequence and no cursor, and is not in the log. A message that is deleted before it is sent is not sent. The messages that were posted through one server are delivered in the order in which they were posted. */
         ChatMessageEvent: {
@@ -1288,6 +1302,8 @@ export interface components {
              * @description The message that it replies to: a UUID in lower case; null if it is no reply.
              */
             replyToMessageId: string | null;
+            /** @description The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels. */
+            emotes: components["schemas"]["ChatEmote"][];
         };
         /** @description ChatSender is the sender of a message, and what the sender is in the channel. */
         ChatSender: {

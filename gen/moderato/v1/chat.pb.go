@@ -533,7 +533,11 @@ type ChatMessage struct {
 	// message may be deleted since.
 	ReplyToMessageId *string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
 	// When it was posted: UTC, milliseconds.
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// The emotes that the text names as `[emote:<id>]`, each once, in the order of the text:
+	// those of the platform, those of the channel, and public ones of other channels, as of
+	// the time of the call.
+	Emotes        []*ChatEmote `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -610,6 +614,13 @@ func (x *ChatMessage) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ChatMessage) GetEmotes() []*ChatEmote {
+	if x != nil {
+		return x.Emotes
+	}
+	return nil
+}
+
 var File_moderato_v1_chat_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_chat_proto_rawDesc = "" +
@@ -655,7 +666,7 @@ const file_moderato_v1_chat_proto_rawDesc = "" +
 	"\bmessages\x18\x02 \x03(\v2\x18.moderato.v1.ChatMessageR\bmessages\x127\n" +
 	"\n" +
 	"pagination\x18\x03 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xf8\x01\n" +
+	"pagination\"\xa8\x02\n" +
 	"\vChatMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -664,7 +675,8 @@ const file_moderato_v1_chat_proto_rawDesc = "" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x124\n" +
 	"\x13reply_to_message_id\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xde\x04\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12.\n" +
+	"\x06emotes\x18\a \x03(\v2\x16.moderato.v1.ChatEmoteR\x06emotes2\xde\x04\n" +
 	"\vChatService\x12\x97\x01\n" +
 	"\vPostMessage\x12\x1f.moderato.v1.PostMessageRequest\x1a .moderato.v1.PostMessageResponse\"E\x8a\xb5\x18$\n" +
 	"\x03\x01\x02\x03\x12\tusers.bot\x18\x01\"\x10channel.moderate\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/chats/messages\x12\x9b\x01\n" +
@@ -702,6 +714,7 @@ var file_moderato_v1_chat_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 	(*Pagination)(nil),            // 10: moderato.v1.Pagination
 	(*ChatSender)(nil),            // 11: moderato.v1.ChatSender
+	(*ChatEmote)(nil),             // 12: moderato.v1.ChatEmote
 }
 var file_moderato_v1_chat_proto_depIdxs = []int32{
 	9,  // 0: moderato.v1.PostMessageResponse.created_at:type_name -> google.protobuf.Timestamp
@@ -709,19 +722,20 @@ var file_moderato_v1_chat_proto_depIdxs = []int32{
 	10, // 2: moderato.v1.ListMessagesResponse.pagination:type_name -> moderato.v1.Pagination
 	11, // 3: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
 	9,  // 4: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
-	0,  // 5: moderato.v1.ChatService.PostMessage:input_type -> moderato.v1.PostMessageRequest
-	2,  // 6: moderato.v1.ChatService.DeleteMessage:input_type -> moderato.v1.DeleteMessageRequest
-	4,  // 7: moderato.v1.ChatService.ClearChat:input_type -> moderato.v1.ClearChatRequest
-	6,  // 8: moderato.v1.ChatService.ListMessages:input_type -> moderato.v1.ListMessagesRequest
-	1,  // 9: moderato.v1.ChatService.PostMessage:output_type -> moderato.v1.PostMessageResponse
-	3,  // 10: moderato.v1.ChatService.DeleteMessage:output_type -> moderato.v1.DeleteMessageResponse
-	5,  // 11: moderato.v1.ChatService.ClearChat:output_type -> moderato.v1.ClearChatResponse
-	7,  // 12: moderato.v1.ChatService.ListMessages:output_type -> moderato.v1.ListMessagesResponse
-	9,  // [9:13] is the sub-list for method output_type
-	5,  // [5:9] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	12, // 5: moderato.v1.ChatMessage.emotes:type_name -> moderato.v1.ChatEmote
+	0,  // 6: moderato.v1.ChatService.PostMessage:input_type -> moderato.v1.PostMessageRequest
+	2,  // 7: moderato.v1.ChatService.DeleteMessage:input_type -> moderato.v1.DeleteMessageRequest
+	4,  // 8: moderato.v1.ChatService.ClearChat:input_type -> moderato.v1.ClearChatRequest
+	6,  // 9: moderato.v1.ChatService.ListMessages:input_type -> moderato.v1.ListMessagesRequest
+	1,  // 10: moderato.v1.ChatService.PostMessage:output_type -> moderato.v1.PostMessageResponse
+	3,  // 11: moderato.v1.ChatService.DeleteMessage:output_type -> moderato.v1.DeleteMessageResponse
+	5,  // 12: moderato.v1.ChatService.ClearChat:output_type -> moderato.v1.ClearChatResponse
+	7,  // 13: moderato.v1.ChatService.ListMessages:output_type -> moderato.v1.ListMessagesResponse
+	10, // [10:14] is the sub-list for method output_type
+	6,  // [6:10] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_chat_proto_init() }

@@ -2287,8 +2287,11 @@ type ChatMessageEvent struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// The message that it replies to: a UUID in lower case; null if it is no reply.
 	ReplyToMessageId *string `protobuf:"bytes,6,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The emotes that the text names as `[emote:<id>]`, each once, in the order of the text:
+	// those of the platform, those of the channel, and public ones of other channels.
+	Emotes        []*ChatEmote `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatMessageEvent) Reset() {
@@ -2363,6 +2366,77 @@ func (x *ChatMessageEvent) GetReplyToMessageId() string {
 	return ""
 }
 
+func (x *ChatMessageEvent) GetEmotes() []*ChatEmote {
+	if x != nil {
+		return x.Emotes
+	}
+	return nil
+}
+
+// ChatEmote is an emote in the text of a message.
+type ChatEmote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The emote's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The name.
+	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	// The URL of the picture.
+	ImageUrl      string `protobuf:"bytes,3,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatEmote) Reset() {
+	*x = ChatEmote{}
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatEmote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatEmote) ProtoMessage() {}
+
+func (x *ChatEmote) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatEmote.ProtoReflect.Descriptor instead.
+func (*ChatEmote) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ChatEmote) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChatEmote) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ChatEmote) GetImageUrl() string {
+	if x != nil {
+		return x.ImageUrl
+	}
+	return ""
+}
+
 // ChatSender is the sender of a message, and what the sender is in the channel.
 type ChatSender struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2396,7 +2470,7 @@ type ChatSender struct {
 
 func (x *ChatSender) Reset() {
 	*x = ChatSender{}
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2408,7 +2482,7 @@ func (x *ChatSender) String() string {
 func (*ChatSender) ProtoMessage() {}
 
 func (x *ChatSender) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2421,7 +2495,7 @@ func (x *ChatSender) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatSender.ProtoReflect.Descriptor instead.
 func (*ChatSender) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ChatSender) GetId() string {
@@ -2530,7 +2604,7 @@ type MessageDeleteEvent struct {
 
 func (x *MessageDeleteEvent) Reset() {
 	*x = MessageDeleteEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2542,7 +2616,7 @@ func (x *MessageDeleteEvent) String() string {
 func (*MessageDeleteEvent) ProtoMessage() {}
 
 func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2555,7 +2629,7 @@ func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageDeleteEvent.ProtoReflect.Descriptor instead.
 func (*MessageDeleteEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *MessageDeleteEvent) GetChannelId() string {
@@ -2618,7 +2692,7 @@ type ChatClearEvent struct {
 
 func (x *ChatClearEvent) Reset() {
 	*x = ChatClearEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[22]
+	mi := &file_moderato_v1_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2630,7 +2704,7 @@ func (x *ChatClearEvent) String() string {
 func (*ChatClearEvent) ProtoMessage() {}
 
 func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[22]
+	mi := &file_moderato_v1_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2643,7 +2717,7 @@ func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatClearEvent.ProtoReflect.Descriptor instead.
 func (*ChatClearEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ChatClearEvent) GetChannelId() string {
@@ -2926,7 +3000,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"\x8c\x02\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\xbc\x02\n" +
 	"\x10ChatMessageEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
@@ -2936,7 +3010,12 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06sender\x18\x04 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x129\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x124\n" +
-	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xd7\x02\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x12.\n" +
+	"\x06emotes\x18\a \x03(\v2\x16.moderato.v1.ChatEmoteR\x06emotes\"L\n" +
+	"\tChatEmote\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
+	"\timage_url\x18\x03 \x01(\tR\bimageUrl\"\xd7\x02\n" +
 	"\n" +
 	"ChatSender\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -2984,7 +3063,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -3006,67 +3085,69 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*Voter)(nil),                  // 17: moderato.v1.Voter
 	(*EventCategory)(nil),          // 18: moderato.v1.EventCategory
 	(*ChatMessageEvent)(nil),       // 19: moderato.v1.ChatMessageEvent
-	(*ChatSender)(nil),             // 20: moderato.v1.ChatSender
-	(*MessageDeleteEvent)(nil),     // 21: moderato.v1.MessageDeleteEvent
-	(*ChatClearEvent)(nil),         // 22: moderato.v1.ChatClearEvent
-	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
-	(*Person)(nil),                 // 24: moderato.v1.Person
+	(*ChatEmote)(nil),              // 20: moderato.v1.ChatEmote
+	(*ChatSender)(nil),             // 21: moderato.v1.ChatSender
+	(*MessageDeleteEvent)(nil),     // 22: moderato.v1.MessageDeleteEvent
+	(*ChatClearEvent)(nil),         // 23: moderato.v1.ChatClearEvent
+	(*timestamppb.Timestamp)(nil),  // 24: google.protobuf.Timestamp
+	(*Person)(nil),                 // 25: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	23, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	23, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	24, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
-	23, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	23, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	24, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
-	23, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	23, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	24, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
-	23, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
-	23, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	24, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
-	23, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	23, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	23, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	24, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
-	24, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
-	24, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
-	23, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	23, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	23, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	24, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	24, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	25, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
+	24, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	24, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	25, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
+	24, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	24, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	25, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
+	24, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
+	24, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	25, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
+	24, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	24, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	24, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	25, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
+	25, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
+	25, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
+	24, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	24, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	24, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
 	15, // 21: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Follower
-	23, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	23, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	24, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	24, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
 	16, // 25: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	23, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	24, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	23, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	24, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	23, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	24, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	25, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	24, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	25, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	24, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
 	17, // 34: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	23, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	23, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	23, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	24, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	24, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
 	18, // 39: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	24, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	23, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
-	23, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	23, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
-	20, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
-	23, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 47: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
-	23, // 48: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	49, // [49:49] is the sub-list for method output_type
-	49, // [49:49] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	25, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	24, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	24, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
+	24, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	24, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	21, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
+	24, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	20, // 47: moderato.v1.ChatMessageEvent.emotes:type_name -> moderato.v1.ChatEmote
+	24, // 48: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	24, // 49: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	50, // [50:50] is the sub-list for method output_type
+	50, // [50:50] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -3086,7 +3167,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
