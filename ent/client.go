@@ -37,6 +37,7 @@ import (
 	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/pardon"
+	"github.com/moderato-live/moderato/ent/pinnedmessage"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/replacedban"
@@ -84,8 +85,6 @@ type Client struct {
 	ChatGeneration *ChatGenerationClient
 	// ChatServer is the client for interacting with the ChatServer builders.
 	ChatServer *ChatServerClient
-	// Chatter is the client for interacting with the Chatter builders.
-	Chatter *ChatterClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
@@ -120,6 +119,8 @@ type Client struct {
 	Mute *MuteClient
 	// Pardon is the client for interacting with the Pardon builders.
 	Pardon *PardonClient
+	// PinnedMessage is the client for interacting with the PinnedMessage builders.
+	PinnedMessage *PinnedMessageClient
 	// Raid is the client for interacting with the Raid builders.
 	Raid *RaidClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
@@ -172,7 +173,6 @@ func (c *Client) init() {
 	c.ChatBatch = NewChatBatchClient(c.config)
 	c.ChatGeneration = NewChatGenerationClient(c.config)
 	c.ChatServer = NewChatServerClient(c.config)
-	c.Chatter = NewChatterClient(c.config)
 	c.Clip = NewClipClient(c.config)
 	c.CursorKey = NewCursorKeyClient(c.config)
 	c.Emote = NewEmoteClient(c.config)
@@ -190,6 +190,7 @@ func (c *Client) init() {
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
 	c.Mute = NewMuteClient(c.config)
 	c.Pardon = NewPardonClient(c.config)
+	c.PinnedMessage = NewPinnedMessageClient(c.config)
 	c.Raid = NewRaidClient(c.config)
 	c.RefreshToken = NewRefreshTokenClient(c.config)
 	c.ReplacedBan = NewReplacedBanClient(c.config)
@@ -309,7 +310,6 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
-		Chatter:            NewChatterClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
 		Emote:              NewEmoteClient(cfg),
@@ -327,6 +327,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		MessageGeneration:  NewMessageGenerationClient(cfg),
 		Mute:               NewMuteClient(cfg),
 		Pardon:             NewPardonClient(cfg),
+		PinnedMessage:      NewPinnedMessageClient(cfg),
 		Raid:               NewRaidClient(cfg),
 		RefreshToken:       NewRefreshTokenClient(cfg),
 		ReplacedBan:        NewReplacedBanClient(cfg),
@@ -373,7 +374,6 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
-		Chatter:            NewChatterClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
 		Emote:              NewEmoteClient(cfg),
@@ -391,6 +391,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		MessageGeneration:  NewMessageGenerationClient(cfg),
 		Mute:               NewMuteClient(cfg),
 		Pardon:             NewPardonClient(cfg),
+		PinnedMessage:      NewPinnedMessageClient(cfg),
 		Raid:               NewRaidClient(cfg),
 		RefreshToken:       NewRefreshTokenClient(cfg),
 		ReplacedBan:        NewReplacedBanClient(cfg),
@@ -437,12 +438,12 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
-		c.ChatServer, c.Chatter, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event,
+		c.ChatServer, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event,
 		c.EventSequencer, c.EventSession, c.EventSink, c.EventSubscription,
 		c.EventTicket, c.Follow, c.Grant, c.IdempotencyKey, c.Message,
-		c.MessageGeneration, c.Mute, c.Pardon, c.Raid, c.RefreshToken, c.ReplacedBan,
-		c.Role, c.StandingSubscriber, c.Stream, c.Subscription, c.Sweep, c.SweepChunk,
-		c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.MessageGeneration, c.Mute, c.Pardon, c.PinnedMessage, c.Raid, c.RefreshToken,
+		c.ReplacedBan, c.Role, c.StandingSubscriber, c.Stream, c.Subscription, c.Sweep,
+		c.SweepChunk, c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -475,8 +476,6 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChatGeneration.mutate(ctx, m)
 	case *ChatServerMutation:
 		return c.ChatServer.mutate(ctx, m)
-	case *ChatterMutation:
-		return c.Chatter.mutate(ctx, m)
 	case *ClipMutation:
 		return c.Clip.mutate(ctx, m)
 	case *CursorKeyMutation:
@@ -511,6 +510,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Mute.mutate(ctx, m)
 	case *PardonMutation:
 		return c.Pardon.mutate(ctx, m)
+	case *PinnedMessageMutation:
+		return c.PinnedMessage.mutate(ctx, m)
 	case *RaidMutation:
 		return c.Raid.mutate(ctx, m)
 	case *RefreshTokenMutation:
@@ -1937,102 +1938,6 @@ func (c *ChatServerClient) mutate(ctx context.Context, m *ChatServerMutation) (V
 		return (&ChatServerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ChatServer mutation op: %q", m.Op())
-	}
-}
-
-// ChatterClient is a client for the Chatter schema.
-type ChatterClient struct {
-	config
-}
-
-// NewChatterClient returns a client for the Chatter from the given config.
-func NewChatterClient(c config) *ChatterClient {
-	return &ChatterClient{config: c}
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `chatter.Intercept(f(g(h())))`.
-func (c *ChatterClient) Intercept(interceptors ...Interceptor) {
-	c.inters.Chatter = append(c.inters.Chatter, interceptors...)
-}
-
-// Create returns a builder for creating a Chatter entity.
-func (c *ChatterClient) Create() *ChatterCreate {
-	mutation := newChatterMutation(c.config, OpCreate)
-	return &ChatterCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Chatter entities.
-func (c *ChatterClient) CreateBulk(builders ...*ChatterCreate) *ChatterCreateBulk {
-	return &ChatterCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *ChatterClient) MapCreateBulk(slice any, setFunc func(*ChatterCreate, int)) *ChatterCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &ChatterCreateBulk{err: fmt.Errorf("calling to ChatterClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*ChatterCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &ChatterCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Chatter.
-func (c *ChatterClient) Update() *ChatterUpdate {
-	mutation := newChatterMutation(c.config, OpUpdate)
-	return &ChatterUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *ChatterClient) UpdateOne(_m *Chatter) *ChatterUpdateOne {
-	mutation := newChatterMutation(c.config, OpUpdateOne)
-	mutation.channel_id = &_m.ChannelID
-	mutation.user_id = &_m.UserID
-	return &ChatterUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Chatter.
-func (c *ChatterClient) Delete() *ChatterDelete {
-	mutation := newChatterMutation(c.config, OpDelete)
-	return &ChatterDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Query returns a query builder for Chatter.
-func (c *ChatterClient) Query() *ChatterQuery {
-	return &ChatterQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeChatter},
-		inters: c.Interceptors(),
-	}
-}
-
-// Hooks returns the client hooks.
-func (c *ChatterClient) Hooks() []Hook {
-	return c.hooks.Chatter
-}
-
-// Interceptors returns the client interceptors.
-func (c *ChatterClient) Interceptors() []Interceptor {
-	return c.inters.Chatter
-}
-
-func (c *ChatterClient) mutate(ctx context.Context, m *ChatterMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&ChatterCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&ChatterUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&ChatterUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&ChatterDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Chatter mutation op: %q", m.Op())
 	}
 }
 
@@ -3976,6 +3881,124 @@ func (c *PardonClient) mutate(ctx context.Context, m *PardonMutation) (Value, er
 	}
 }
 
+// PinnedMessageClient is a client for the PinnedMessage schema.
+type PinnedMessageClient struct {
+	config
+}
+
+// NewPinnedMessageClient returns a client for the PinnedMessage from the given config.
+func NewPinnedMessageClient(c config) *PinnedMessageClient {
+	return &PinnedMessageClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `pinnedmessage.Intercept(f(g(h())))`.
+func (c *PinnedMessageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PinnedMessage = append(c.inters.PinnedMessage, interceptors...)
+}
+
+// Create returns a builder for creating a PinnedMessage entity.
+func (c *PinnedMessageClient) Create() *PinnedMessageCreate {
+	mutation := newPinnedMessageMutation(c.config, OpCreate)
+	return &PinnedMessageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PinnedMessage entities.
+func (c *PinnedMessageClient) CreateBulk(builders ...*PinnedMessageCreate) *PinnedMessageCreateBulk {
+	return &PinnedMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PinnedMessageClient) MapCreateBulk(slice any, setFunc func(*PinnedMessageCreate, int)) *PinnedMessageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PinnedMessageCreateBulk{err: fmt.Errorf("calling to PinnedMessageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PinnedMessageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PinnedMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PinnedMessage.
+func (c *PinnedMessageClient) Update() *PinnedMessageUpdate {
+	mutation := newPinnedMessageMutation(c.config, OpUpdate)
+	return &PinnedMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PinnedMessageClient) UpdateOne(_m *PinnedMessage) *PinnedMessageUpdateOne {
+	mutation := newPinnedMessageMutation(c.config, OpUpdateOne, withPinnedMessage(_m))
+	return &PinnedMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PinnedMessageClient) UpdateOneID(id uid.ID) *PinnedMessageUpdateOne {
+	mutation := newPinnedMessageMutation(c.config, OpUpdateOne, withPinnedMessageID(id))
+	return &PinnedMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PinnedMessage.
+func (c *PinnedMessageClient) Delete() *PinnedMessageDelete {
+	mutation := newPinnedMessageMutation(c.config, OpDelete)
+	return &PinnedMessageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PinnedMessageClient) DeleteOne(_m *PinnedMessage) *PinnedMessageDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PinnedMessageClient) DeleteOneID(id uid.ID) *PinnedMessageDeleteOne {
+	builder := c.Delete().Where(pinnedmessage.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PinnedMessageDeleteOne{builder}
+}
+
+// Query returns a query builder for PinnedMessage.
+func (c *PinnedMessageClient) Query() *PinnedMessageQuery {
+	return &PinnedMessageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePinnedMessage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PinnedMessage entity by its id.
+func (c *PinnedMessageClient) Get(ctx context.Context, id uid.ID) (*PinnedMessage, error) {
+	return c.Query().Where(pinnedmessage.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *PinnedMessageClient) Hooks() []Hook {
+	return c.hooks.PinnedMessage
+}
+
+// Interceptors returns the client interceptors.
+func (c *PinnedMessageClient) Interceptors() []Interceptor {
+	return c.inters.PinnedMessage
+}
+
+func (c *PinnedMessageClient) mutate(ctx context.Context, m *PinnedMessageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PinnedMessageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PinnedMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PinnedMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PinnedMessageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PinnedMessage mutation op: %q", m.Op())
+	}
+}
+
 // RaidClient is a client for the Raid schema.
 type RaidClient struct {
 	config
@@ -5728,21 +5751,21 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
-		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer,
-		Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer, EventSession,
-		EventSink, EventSubscription, EventTicket, Follow, Grant, IdempotencyKey,
-		Message, MessageGeneration, Mute, Pardon, Raid, RefreshToken, ReplacedBan,
-		Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk, Token, User,
-		Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
+		CursorKey, Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
+		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
+		MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
+		ReplacedBan, Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk,
+		Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
-		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer,
-		Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer, EventSession,
-		EventSink, EventSubscription, EventTicket, Follow, Grant, IdempotencyKey,
-		Message, MessageGeneration, Mute, Pardon, Raid, RefreshToken, ReplacedBan,
-		Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk, Token, User,
-		Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
+		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
+		CursorKey, Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
+		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
+		MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
+		ReplacedBan, Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk,
+		Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -42,6 +42,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/pardon"
+	"github.com/moderato-live/moderato/ent/pinnedmessage"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/replacedban"
@@ -147,6 +148,7 @@ func checkColumn(t, c string) error {
 			messagegeneration.Table:  messagegeneration.ValidColumn,
 			mute.Table:               mute.ValidColumn,
 			pardon.Table:             pardon.ValidColumn,
+			pinnedmessage.Table:      pinnedmessage.ValidColumn,
 			raid.Table:               raid.ValidColumn,
 			refreshtoken.Table:       refreshtoken.ValidColumn,
 			replacedban.Table:        replacedban.ValidColumn,

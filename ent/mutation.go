@@ -40,6 +40,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/pardon"
+	"github.com/moderato-live/moderato/ent/pinnedmessage"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
@@ -100,6 +101,7 @@ const (
 	TypeMessageGeneration  = "MessageGeneration"
 	TypeMute               = "Mute"
 	TypePardon             = "Pardon"
+	TypePinnedMessage      = "PinnedMessage"
 	TypeRaid               = "Raid"
 	TypeRefreshToken       = "RefreshToken"
 	TypeReplacedBan        = "ReplacedBan"
@@ -21018,6 +21020,392 @@ func (m *PardonMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *PardonMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Pardon edge %s", name)
+}
+
+// PinnedMessageMutation represents an operation that mutates the PinnedMessage nodes in the graph.
+type PinnedMessageMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	message_id    *uid.ID
+	user_id       *uid.ID
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*PinnedMessage, error)
+	predicates    []predicate.PinnedMessage
+}
+
+var _ ent.Mutation = (*PinnedMessageMutation)(nil)
+
+// pinnedmessageOption allows management of the mutation configuration using functional options.
+type pinnedmessageOption func(*PinnedMessageMutation)
+
+// newPinnedMessageMutation creates new mutation for the PinnedMessage entity.
+func newPinnedMessageMutation(c config, op Op, opts ...pinnedmessageOption) *PinnedMessageMutation {
+	m := &PinnedMessageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePinnedMessage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPinnedMessageID sets the ID field of the mutation.
+func withPinnedMessageID(id uid.ID) pinnedmessageOption {
+	return func(m *PinnedMessageMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *PinnedMessage
+		)
+		m.oldValue = func(ctx context.Context) (*PinnedMessage, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().PinnedMessage.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPinnedMessage sets the old PinnedMessage of the mutation.
+func withPinnedMessage(node *PinnedMessage) pinnedmessageOption {
+	return func(m *PinnedMessageMutation) {
+		m.oldValue = func(context.Context) (*PinnedMessage, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PinnedMessageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PinnedMessageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of PinnedMessage entities.
+func (m *PinnedMessageMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PinnedMessageMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PinnedMessageMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().PinnedMessage.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetMessageID sets the "message_id" field.
+func (m *PinnedMessageMutation) SetMessageID(u uid.ID) {
+	m.message_id = &u
+}
+
+// MessageID returns the value of the "message_id" field in the mutation.
+func (m *PinnedMessageMutation) MessageID() (r uid.ID, exists bool) {
+	v := m.message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessageID returns the old "message_id" field's value of the PinnedMessage entity.
+// If the PinnedMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PinnedMessageMutation) OldMessageID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
+	}
+	return oldValue.MessageID, nil
+}
+
+// ResetMessageID resets all changes to the "message_id" field.
+func (m *PinnedMessageMutation) ResetMessageID() {
+	m.message_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *PinnedMessageMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *PinnedMessageMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the PinnedMessage entity.
+// If the PinnedMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PinnedMessageMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *PinnedMessageMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// Where appends a list predicates to the PinnedMessageMutation builder.
+func (m *PinnedMessageMutation) Where(ps ...predicate.PinnedMessage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PinnedMessageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PinnedMessageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.PinnedMessage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PinnedMessageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PinnedMessageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (PinnedMessage).
+func (m *PinnedMessageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PinnedMessageMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.message_id != nil {
+		fields = append(fields, pinnedmessage.FieldMessageID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, pinnedmessage.FieldUserID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PinnedMessageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case pinnedmessage.FieldMessageID:
+		return m.MessageID()
+	case pinnedmessage.FieldUserID:
+		return m.UserID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PinnedMessageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case pinnedmessage.FieldMessageID:
+		return m.OldMessageID(ctx)
+	case pinnedmessage.FieldUserID:
+		return m.OldUserID(ctx)
+	}
+	return nil, fmt.Errorf("unknown PinnedMessage field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PinnedMessageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case pinnedmessage.FieldMessageID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessageID(v)
+		return nil
+	case pinnedmessage.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PinnedMessage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PinnedMessageMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PinnedMessageMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PinnedMessageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown PinnedMessage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PinnedMessageMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PinnedMessageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PinnedMessageMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown PinnedMessage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PinnedMessageMutation) ResetField(name string) error {
+	switch name {
+	case pinnedmessage.FieldMessageID:
+		m.ResetMessageID()
+		return nil
+	case pinnedmessage.FieldUserID:
+		m.ResetUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown PinnedMessage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PinnedMessageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PinnedMessageMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PinnedMessageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PinnedMessageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PinnedMessageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PinnedMessageMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PinnedMessageMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown PinnedMessage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PinnedMessageMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown PinnedMessage edge %s", name)
 }
 
 // RaidMutation represents an operation that mutates the Raid nodes in the graph.

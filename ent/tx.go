@@ -74,6 +74,8 @@ type Tx struct {
 	Mute *MuteClient
 	// Pardon is the client for interacting with the Pardon builders.
 	Pardon *PardonClient
+	// PinnedMessage is the client for interacting with the PinnedMessage builders.
+	PinnedMessage *PinnedMessageClient
 	// Raid is the client for interacting with the Raid builders.
 	Raid *RaidClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
@@ -265,6 +267,7 @@ func (tx *Tx) init() {
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
 	tx.Mute = NewMuteClient(tx.config)
 	tx.Pardon = NewPardonClient(tx.config)
+	tx.PinnedMessage = NewPinnedMessageClient(tx.config)
 	tx.Raid = NewRaidClient(tx.config)
 	tx.RefreshToken = NewRefreshTokenClient(tx.config)
 	tx.ReplacedBan = NewReplacedBanClient(tx.config)

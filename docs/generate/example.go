@@ -70,7 +70,7 @@ func isChosen(f protoreflect.FieldDescriptor) bool {
 func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
 	value, isKnown := exampleValues[f.JSONName()]
 	switch {
-	case isKnown:
+	case isKnown && f.Kind() != protoreflect.MessageKind:
 	case f.Kind() == protoreflect.MessageKind && f.Message().FullName() == "google.protobuf.Timestamp":
 		value = exampleTime
 	case f.Kind() == protoreflect.MessageKind:

@@ -922,6 +922,25 @@ var (
 			},
 		},
 	}
+	// PinnedMessagesColumns holds the columns for the "pinned_messages" table.
+	PinnedMessagesColumns = []*schema.Column{
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "message_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// PinnedMessagesTable holds the schema information for the "pinned_messages" table.
+	PinnedMessagesTable = &schema.Table{
+		Name:       "pinned_messages",
+		Columns:    PinnedMessagesColumns,
+		PrimaryKey: []*schema.Column{PinnedMessagesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "pinnedmessage_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{PinnedMessagesColumns[2]},
+			},
+		},
+	}
 	// RaidsColumns holds the columns for the "raids" table.
 	RaidsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1554,6 +1573,7 @@ var (
 		MessageGenerationsTable,
 		MutesTable,
 		PardonsTable,
+		PinnedMessagesTable,
 		RaidsTable,
 		RefreshTokensTable,
 		ReplacedBansTable,
@@ -1730,6 +1750,11 @@ func init() {
 	}
 	PardonsTable.Annotation = &entsql.Annotation{
 		Table:     "pardons",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	PinnedMessagesTable.Annotation = &entsql.Annotation{
+		Table:     "pinned_messages",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -96,6 +96,9 @@ type Mute func(*sql.Selector)
 // Pardon is the predicate function for pardon builders.
 type Pardon func(*sql.Selector)
 
+// PinnedMessage is the predicate function for pinnedmessage builders.
+type PinnedMessage func(*sql.Selector)
+
 // Raid is the predicate function for raid builders.
 type Raid func(*sql.Selector)
 

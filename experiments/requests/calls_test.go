@@ -48,6 +48,7 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 		"CreateSubscription":    {"type": o.eventType, "version": "1", "condition": servertest.Args{}},
 		"RedeliverWebhookEvent": {"eventId": servertest.Nobody.String()},
 		"PostMessage":           {"channelId": owner, "message": "hello"},
+		"PinMessage":            {"messageId": servertest.Nobody.String()},
 		"ServerReflectionInfo":  {"listServices": ""},
 
 		"ListSessionSubscriptions": {"sessionId": servertest.Nobody.String()},

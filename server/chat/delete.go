@@ -36,12 +36,20 @@ func clearChannel(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID u
 	return nil
 }
 
-// findVisible returns the sender of a message of a channel; zero if there is no such
-// message, or it is deleted.
-func findVisible(ctx context.Context, q store.Queryer, channelID, id uid.ID) (senderID uid.ID, err error) {
-	err = store.QueryEach(ctx, q, "SELECT m.user_id FROM messages m WHERE m.id = ? AND m.channel_id = ? AND m.generation = "+generation("m.channel_id", "m.user_id"),
-		[]any{id, channelID}, func(scan func(...any) error) error { return scan(&senderID) })
-	return senderID, err
+// findVisible returns a message of a channel; the zero Message if there is no such message, or
+// it is deleted.
+func findVisible(ctx context.Context, q store.Queryer, channelID, id uid.ID) (Message, error) {
+	return readVisible(ctx, q, channelID, "?", id)
+}
+
+// readVisible is findVisible for the id that an SQL expression with one argument returns.
+func readVisible(ctx context.Context, q store.Queryer, channelID uid.ID, id string, arg any) (m Message, err error) {
+	err = store.QueryEach(ctx, q, "SELECT m.id, m.channel_id, m.user_id, m.text, m.sent_at, m.reply_to_message_id, m.is_bot FROM messages m"+
+		" WHERE m.id = "+id+" AND m.channel_id = ? AND m.generation = "+generation("m.channel_id", "m.user_id"),
+		[]any{arg, channelID}, func(scan func(...any) error) error {
+			return scan(&m.ID, &m.ChannelID, &m.UserID, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot)
+		})
+	return m, err
 }
 
 // deleteOne deletes a message of a user. The row stays for a while, so that a repeated

@@ -92,10 +92,11 @@ func (s *PublicService) DeleteMessage(ctx context.Context, req *moderatov1.Delet
 		return nil, err
 	}
 	err = change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
-		senderID, err := findVisible(ctx, c.Tx, channelID, id)
+		m, err := findVisible(ctx, c.Tx, channelID, id)
 		if err != nil {
 			return err
 		}
+		senderID := m.UserID
 		if senderID.IsZero() || (asSender && senderID != c.ActorID) {
 			return apierr.New(moderatov1.Reason_REASON_MESSAGE_NOT_FOUND)
 		}
@@ -122,14 +123,14 @@ func (s *PublicService) DeleteMessage(ctx context.Context, req *moderatov1.Delet
 func (s *PublicService) mayDelete(ctx context.Context, channelID, id uid.ID) (_ context.Context, asSender bool, err error) {
 	caller := authn.FromContext(ctx)
 	if caller.ActsAsUser() && caller.HasScope(authn.UsersBot) {
-		senderID, err := findVisible(ctx, s.Store.Read, channelID, id)
+		m, err := findVisible(ctx, s.Store.Read, channelID, id)
 		if err != nil {
 			return nil, false, s.Store.Classify(err)
 		}
 		switch {
-		case senderID == caller.UserID:
+		case m.UserID == caller.UserID:
 			return authz.WithoutRelation(ctx), true, nil
-		case senderID.IsZero() && !caller.HasScope(authn.ChannelModerate):
+		case m.ID.IsZero() && !caller.HasScope(authn.ChannelModerate):
 			// Listeners of the channel know its messages, so this reveals nothing.
 			return nil, false, apierr.New(moderatov1.Reason_REASON_MESSAGE_NOT_FOUND)
 		}

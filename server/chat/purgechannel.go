@@ -7,7 +7,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
-	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -166,7 +165,7 @@ func removeCleared(ctx context.Context, tx *ent.Tx, row *ent.ChatGeneration, aft
 		return nil, err
 	}
 	if len(hidden) > 0 {
-		if _, err := tx.Message.Delete().Where(message.IDIn(hidden...)).Exec(ctx); err != nil {
+		if _, err := removeRows(ctx, tx, row.ID, hidden); err != nil {
 			return nil, err
 		}
 	}

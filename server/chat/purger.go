@@ -170,7 +170,7 @@ func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now 
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	return tx.Message.Delete().Where(message.IDIn(ids...)).Exec(ctx)
+	return removeRows(ctx, tx, g.ChannelID, ids)
 }
 
 // settle moves messages of a user whose messages were restored to the present generation,

@@ -108,8 +108,8 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, li
 
 // checkReply returns an error unless a message replies to a visible one of its channel.
 func checkReply(ctx context.Context, s *store.Store, m Message) error {
-	senderID, err := findVisible(ctx, s.Read, m.ChannelID, *m.ReplyTo)
-	if err == nil && senderID.IsZero() {
+	repliedTo, err := findVisible(ctx, s.Read, m.ChannelID, *m.ReplyTo)
+	if err == nil && repliedTo.ID.IsZero() {
 		return apierr.Invalid(apierr.Violation{Field: "replyToMessageId", Description: "must be a message of the channel that is not deleted"})
 	}
 	return s.Classify(err)

@@ -11,6 +11,14 @@ import (
 // Tables describes the tables of chat.
 var Tables = []domain.Table{
 	{
+		// Before the messages, so that an erasure leaves no pin of a message that is gone.
+		Name: "pinned_messages", Channel: "channel_id", Impersonal: []string{"message_id"},
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+		References: []domain.Reference{
+			{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "message_id", Table: "messages"},
+		},
+	},
+	{
 		Name: "messages", Channel: "channel_id",
 		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "text", Erase: domain.WithRow}},
 		Impersonal: []string{"reply_to_message_id"}, // of a message that may be gone

@@ -153,6 +153,9 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	for n, user := range []uid.ID{mine, other, raider, viewer} {
 		s.must(nil, s.post(mine, user, p.text(3+n)))
 	}
+	pinned, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: mine.String(), UserId: mine.String(), Text: p.text(3)})
+	s.must(pinned, err)
+	s.must(s.chats.PinMessage(as.Context(), &moderatov1.PinMessageRequest{ChannelId: mine.String(), MessageId: pinned.GetMessage().GetId()}))
 	s.must(nil, s.ban(as.Context(), mine, raider))
 	s.must(nil, s.replaceBan(as, mine, raider))
 	s.must(nil, s.mute(as.Context(), mine, viewer))
@@ -206,6 +209,9 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(s.channels.AddOg(byOther, &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	s.must(s.channels.RemoveOg(byOther, &moderatov1.RemoveOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	s.must(s.channels.AddOg(s.As(s.t, other).Context(), &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	pinned, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: owner.String(), UserId: p.id.String(), Text: p.text(20)})
+	s.must(pinned, err)
+	s.must(s.chats.PinMessage(s.As(s.t, owner).Context(), &moderatov1.PinMessageRequest{ChannelId: owner.String(), MessageId: pinned.GetMessage().GetId()}))
 	said, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: owner.String(), UserId: servertest.Other.String(), Text: "to be deleted"})
 	s.must(said, err)
 	s.must(s.chats.DeleteMessage(as.Context(), &moderatov1.DeleteMessageRequest{ChannelId: owner.String(), MessageId: said.GetMessage().GetId()}))

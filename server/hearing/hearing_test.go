@@ -31,7 +31,8 @@ const (
 func audienceOf(kind string) int {
 	switch kind {
 	case "stream.online", "stream.offline", "channel.update", "channel.raid",
-		"channel.chat.message", "channel.chat.message_delete", "channel.chat.clear", "channel.chat.clear_user_messages":
+		"channel.chat.message", "channel.chat.message_delete", "channel.chat.clear", "channel.chat.clear_user_messages",
+		"channel.chat.pin":
 		return public
 	case "channel.follow", "channel.unfollow", "channel.subscribe", "channel.subscription.end", "channel.subscription.gift",
 		"channel.thanks", "channel.vote":

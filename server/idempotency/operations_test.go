@@ -246,6 +246,8 @@ func (o *operations) chat() {
 	viewer := o.s.As(o.t, servertest.Viewer)
 	posted := o.repeat(viewer, moderatov1.ChatService_PostMessage_FullMethodName, &moderatov1.PostMessageRequest{ChannelId: channelID, Message: "Hello"})
 	id := posted.(*moderatov1.PostMessageResponse).GetMessageId()
+	o.repeat(o.owner, moderatov1.ChatService_PinMessage_FullMethodName, &moderatov1.PinMessageRequest{ChannelId: channelID, MessageId: id})
+	o.repeat(o.owner, moderatov1.ChatService_UnpinMessage_FullMethodName, &moderatov1.UnpinMessageRequest{ChannelId: channelID})
 	// The repeat of a sender finds no message any more.
 	asSender := o.s.Token(o.t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Scopes: []string{authn.UsersBot}})
 	o.repeat(asSender, moderatov1.ChatService_DeleteMessage_FullMethodName, &moderatov1.DeleteMessageRequest{ChannelId: channelID, MessageId: id})

@@ -51,7 +51,8 @@ func anonymize(fields map[string]any, id uid.ID, isAbout bool) {
 func anonymizeNested(value any, id uid.ID) {
 	switch value := value.(type) {
 	case map[string]any:
-		anonymize(value, id, value["id"] == id.String())
+		sender, _ := value["sender"].(map[string]any) // of a message
+		anonymize(value, id, value["id"] == id.String() || sender["id"] == id.String())
 	case []any:
 		for _, element := range value {
 			anonymizeNested(element, id)

@@ -30,6 +30,7 @@ from ._types import (
     FollowedChannel,
     GetAchievementStatsResponse,
     GetLiveStatsResponse,
+    GetPinnedMessageResponse,
     GetProfileResponse,
     GetPropagationResponse,
     GetSelfResponse,
@@ -949,6 +950,43 @@ class Chat(Resource):
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
         """
         self._send("DELETE", "/v1/chats", {"channelId": channel_id}, None, options)
+
+    def get_pinned_message(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> GetPinnedMessageResponse:
+        """Returns the message that the channel's moderators pinned, however old it is; null if none is pinned, or the pinned message is deleted.
+
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._get("/v1/chats/pinned", {"channelId": channel_id}, GetPinnedMessageResponse, options)  # type: ignore[no-any-return]
+
+    def pin_message(
+        self,
+        *,
+        channel_id: str,
+        message_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Pins a message, in place of the one that was pinned before. The event `channel.chat.pin` reports it, unless the message is pinned already.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        self._send("POST", "/v1/chats/pinned", {"channelId": channel_id, "messageId": message_id}, None, options)
+
+    def unpin_message(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Removes the pin. The message stays. The event `channel.chat.pin` reports it, with a null `message`.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: MESSAGE_NOT_FOUND if no message is pinned; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        self._send("DELETE", "/v1/chats/pinned", {"channelId": channel_id}, None, options)
 
 
 class Tokens(Resource):

@@ -26,6 +26,7 @@ __all__ = [
     "ChatEmote",
     "ChatMessage",
     "ChatMessageEvent",
+    "ChatPinEvent",
     "ChatSender",
     "ClearUserMessagesEvent",
     "Clip",
@@ -46,6 +47,7 @@ __all__ = [
     "Follower",
     "GetAchievementStatsResponse",
     "GetLiveStatsResponse",
+    "GetPinnedMessageResponse",
     "GetProfileResponse",
     "GetPropagationResponse",
     "GetSelfResponse",
@@ -511,7 +513,7 @@ class ChatMessage:
     """The channel: a UUID in lower case."""
 
     sender: ChatSender
-    """The sender, as of the time of the call; `isBot` is as of the time of the post."""
+    """The sender, as of the time of the call or event; `isBot` is as of the time of the post."""
 
     message: str
     """The text: 1 to 500 characters in Unicode NFC."""
@@ -550,6 +552,23 @@ class ChatMessageEvent:
 
     emotes: list[ChatEmote]
     """The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels."""
+
+
+@dataclass(frozen=True)
+class ChatPinEvent:
+    """ChatPinEvent is the payload of `channel.chat.pin`: a message is pinned, in place of the one that was pinned before, or the pin is removed."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who made the change: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    message: Optional[ChatMessage]
+    """The pinned message, as of the time of the event; null if the pin was removed. A message that is deleted later is pinned no more, without another event of this type."""
 
 
 @dataclass(frozen=True)
@@ -971,6 +990,17 @@ class GetLiveStatsResponse:
 
     viewer_count: int
     """The number of viewers."""
+
+
+@dataclass(frozen=True)
+class GetPinnedMessageResponse:
+    """GetPinnedMessageResponse is the pinned message."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    message: Optional[ChatMessage]
+    """The message; null if none is pinned."""
 
 
 @dataclass(frozen=True)
@@ -2404,4 +2434,5 @@ EVENT_PAYLOADS: dict[str, type] = {
     "channel.chat.message_delete": MessageDeleteEvent,
     "channel.chat.clear": ChatClearEvent,
     "channel.unmute": UnmuteEvent,
+    "channel.chat.pin": ChatPinEvent,
 }

@@ -41,6 +41,7 @@ export interface EventPayloads {
   'channel.chat.message_delete': MessageDeleteEvent
   'channel.chat.clear': ChatClearEvent
   'channel.unmute': UnmuteEvent
+  'channel.chat.pin': ChatPinEvent
 }
 
 export type Activity = Schemas['Activity']
@@ -68,6 +69,7 @@ export type ChatClearEvent = Schemas['ChatClearEvent']
 export type ChatEmote = Schemas['ChatEmote']
 export type ChatMessage = Schemas['ChatMessage']
 export type ChatMessageEvent = Schemas['ChatMessageEvent']
+export type ChatPinEvent = Schemas['ChatPinEvent']
 export type ChatSender = Schemas['ChatSender']
 export type ClearChatRequest = Schemas['ClearChatRequest']
 export type ClearUserMessagesEvent = Schemas['ClearUserMessagesEvent']
@@ -97,6 +99,7 @@ export type FollowedChannel = Schemas['FollowedChannel']
 export type Follower = Schemas['Follower']
 export type GetAchievementStatsResponse = Schemas['GetAchievementStatsResponse']
 export type GetLiveStatsResponse = Schemas['GetLiveStatsResponse']
+export type GetPinnedMessageResponse = Schemas['GetPinnedMessageResponse']
 export type GetProfileResponse = Schemas['GetProfileResponse']
 export type GetPropagationResponse = Schemas['GetPropagationResponse']
 export type GetSelfResponse = Schemas['GetSelfResponse']
@@ -130,6 +133,7 @@ export type MuteUserResponse = Schemas['MuteUserResponse']
 export type Pagination = Schemas['Pagination']
 export type PermittedOperation = Schemas['PermittedOperation']
 export type Person = Schemas['Person']
+export type PinMessageRequest = Schemas['PinMessageRequest']
 export type PostMessageRequest = Schemas['PostMessageRequest']
 export type PostMessageResponse = Schemas['PostMessageResponse']
 export type PreviewSweepRequest = Schemas['PreviewSweepRequest']
@@ -166,6 +170,7 @@ export type UndoBanBatchRequest = Schemas['UndoBanBatchRequest']
 export type UndoBanBatchResponse = Schemas['UndoBanBatchResponse']
 export type UndoCounts = Schemas['UndoCounts']
 export type UnmuteEvent = Schemas['UnmuteEvent']
+export type UnpinMessageRequest = Schemas['UnpinMessageRequest']
 export type UpdateEvent = Schemas['UpdateEvent']
 export type UpdateInfoRequest = Schemas['UpdateInfoRequest']
 export type UpdateInfoResponse = Schemas['UpdateInfoResponse']
@@ -751,6 +756,33 @@ export class Chat extends Resource {
    */
   clearChat(body: ClearChatRequest, options?: RequestOptions): Promise<void> {
     return this.send('DELETE', '/v1/chats', body, options)
+  }
+
+  /**
+   * Returns the message that the channel's moderators pinned, however old it is; null if none is pinned, or the pinned message is deleted.
+   *
+   * Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  getPinnedMessage(query: Query<'getPinnedMessage'>, options?: RequestOptions): Promise<GetPinnedMessageResponse> {
+    return this.get('/v1/chats/pinned', query, options)
+  }
+
+  /**
+   * Pins a message, in place of the one that was pinned before. The event `channel.chat.pin` reports it, unless the message is pinned already.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  pinMessage(body: PinMessageRequest, options?: RequestOptions): Promise<void> {
+    return this.send('POST', '/v1/chats/pinned', body, options)
+  }
+
+  /**
+   * Removes the pin. The message stays. The event `channel.chat.pin` reports it, with a null `message`.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: MESSAGE_NOT_FOUND if no message is pinned; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  unpinMessage(body: UnpinMessageRequest, options?: RequestOptions): Promise<void> {
+    return this.send('DELETE', '/v1/chats/pinned', body, options)
   }
 }
 

@@ -720,6 +720,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chats/pinned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getPinnedMessage"];
+        put?: never;
+        post: operations["pinMessage"];
+        delete: operations["unpinMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events/subscriptions": {
         parameters: {
             query?: never;
@@ -1259,7 +1275,7 @@ export interface components {
              * @description The channel: a UUID in lower case.
              */
             channelId: string;
-            /** @description The sender, as of the time of the call; `isBot` is as of the time of the post. */
+            /** @description The sender, as of the time of the call or event; `isBot` is as of the time of the post. */
             sender: components["schemas"]["ChatSender"];
             /** @description The text: 1 to 500 characters in Unicode NFC. */
             message: string;
@@ -1304,6 +1320,23 @@ export interface components {
             replyToMessageId: string | null;
             /** @description The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels. */
             emotes: components["schemas"]["ChatEmote"][];
+        };
+        /** @description ChatPinEvent is the payload of `channel.chat.pin`: a message is pinned, in place of the one that was pinned before, or the pin is removed. */
+        ChatPinEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /** @description The pinned message, as of the time of the event; null if the pin was removed. A message that is deleted later is pinned no more, without another event of this type. */
+            message: components["schemas"]["ChatMessage"] | null;
         };
         /** @description ChatSender is the sender of a message, and what the sender is in the channel. */
         ChatSender: {
@@ -1825,6 +1858,16 @@ export interface components {
              * @description The number of viewers.
              */
             viewerCount: number;
+        };
+        /** @description GetPinnedMessageResponse is the pinned message. */
+        GetPinnedMessageResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The message; null if none is pinned. */
+            message: components["schemas"]["ChatMessage"] | null;
         };
         /** @description GetProfileResponse is the profile of a user. */
         GetProfileResponse: {
@@ -2370,6 +2413,19 @@ export interface components {
             displayName: string;
             /** @description The URL of the avatar picture; may be empty. */
             avatarUrl: string;
+        };
+        /** @description PinMessageRequest names the message. */
+        PinMessageRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The message: a UUID in upper or lower case.
+             */
+            messageId: string;
         };
         /** @description PostMessageRequest is the message to post. */
         PostMessageRequest: {
@@ -3147,6 +3203,14 @@ export interface components {
             endReason: string | null;
             /** @description The user who was muted, as of that time. */
             mutedUser: components["schemas"]["Person"];
+        };
+        /** @description UnpinMessageRequest names the channel. */
+        UnpinMessageRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
         };
         /** @description UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change. */
         UpdateEvent: {
@@ -5423,6 +5487,104 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ClearChatRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getPinnedMessage: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetPinnedMessageResponse"];
+                    };
+                };
+            };
+        };
+    };
+    pinMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "messageId": "0b6f00a1-0000-4000-8000-00000000000a"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PinMessageRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    unpinMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UnpinMessageRequest"];
             };
         };
         responses: {

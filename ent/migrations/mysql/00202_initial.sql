@@ -399,6 +399,14 @@ CREATE TABLE IF NOT EXISTS `pardons` (
   INDEX `pardon_user_id` (`user_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `pinned_messages` (
+  `channel_id` binary(16) NOT NULL,
+  `message_id` binary(16) NOT NULL,
+  `user_id` binary(16) NOT NULL,
+  PRIMARY KEY (`channel_id`),
+  INDEX `pinnedmessage_user_id` (`user_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `raids` (
   `id` binary(16) NOT NULL,
   `channel_id` binary(16) NOT NULL,

@@ -397,6 +397,14 @@ CREATE UNIQUE INDEX `pardon_sweep_id_user_id` ON `pardons` (`sweep_id`, `user_id
 CREATE INDEX `pardon_channel_id` ON `pardons` (`channel_id`);
 CREATE INDEX `pardon_user_id` ON `pardons` (`user_id`);
 
+CREATE TABLE `pinned_messages` (
+  `channel_id` blob NOT NULL,
+  `message_id` blob NOT NULL,
+  `user_id` blob NOT NULL,
+  PRIMARY KEY (`channel_id`)
+);
+CREATE INDEX `pinnedmessage_user_id` ON `pinned_messages` (`user_id`);
+
 CREATE TABLE `raids` (
   `id` blob NOT NULL,
   `channel_id` blob NOT NULL,

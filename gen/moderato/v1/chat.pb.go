@@ -518,44 +518,29 @@ func (x *ListMessagesResponse) GetPagination() *Pagination {
 	return nil
 }
 
-// ChatMessage is a message that is not deleted.
-type ChatMessage struct {
+// GetPinnedMessageRequest names the channel.
+type GetPinnedMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message's id: a UUID in lower case.
-	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The channel: a UUID in lower case.
-	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The sender, as of the time of the call; `isBot` is as of the time of the post.
-	Sender *ChatSender `protobuf:"bytes,3,opt,name=sender" json:"sender,omitempty"`
-	// The text: 1 to 500 characters in Unicode NFC.
-	Message string `protobuf:"bytes,4,opt,name=message" json:"message,omitempty"`
-	// The message that it replies to: a UUID in lower case; null if it is no reply. That
-	// message may be deleted since.
-	ReplyToMessageId *string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
-	// When it was posted: UTC, milliseconds.
-	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// The emotes that the text names as `[emote:<id>]`, each once, in the order of the text:
-	// those of the platform, those of the channel, and public ones of other channels, as of
-	// the time of the call.
-	Emotes        []*ChatEmote `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ChatMessage) Reset() {
-	*x = ChatMessage{}
+func (x *GetPinnedMessageRequest) Reset() {
+	*x = GetPinnedMessageRequest{}
 	mi := &file_moderato_v1_chat_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ChatMessage) String() string {
+func (x *GetPinnedMessageRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ChatMessage) ProtoMessage() {}
+func (*GetPinnedMessageRequest) ProtoMessage() {}
 
-func (x *ChatMessage) ProtoReflect() protoreflect.Message {
+func (x *GetPinnedMessageRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_moderato_v1_chat_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -567,58 +552,246 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
-func (*ChatMessage) Descriptor() ([]byte, []int) {
+// Deprecated: Use GetPinnedMessageRequest.ProtoReflect.Descriptor instead.
+func (*GetPinnedMessageRequest) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *ChatMessage) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ChatMessage) GetChannelId() string {
+func (x *GetPinnedMessageRequest) GetChannelId() string {
 	if x != nil {
 		return x.ChannelId
 	}
 	return ""
 }
 
-func (x *ChatMessage) GetSender() *ChatSender {
-	if x != nil {
-		return x.Sender
-	}
-	return nil
+// GetPinnedMessageResponse is the pinned message.
+type GetPinnedMessageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The message; null if none is pinned.
+	Message       *ChatMessage `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ChatMessage) GetMessage() string {
+func (x *GetPinnedMessageResponse) Reset() {
+	*x = GetPinnedMessageResponse{}
+	mi := &file_moderato_v1_chat_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPinnedMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPinnedMessageResponse) ProtoMessage() {}
+
+func (x *GetPinnedMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_chat_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPinnedMessageResponse.ProtoReflect.Descriptor instead.
+func (*GetPinnedMessageResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GetPinnedMessageResponse) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *GetPinnedMessageResponse) GetMessage() *ChatMessage {
 	if x != nil {
 		return x.Message
 	}
-	return ""
-}
-
-func (x *ChatMessage) GetReplyToMessageId() string {
-	if x != nil && x.ReplyToMessageId != nil {
-		return *x.ReplyToMessageId
-	}
-	return ""
-}
-
-func (x *ChatMessage) GetCreatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreatedAt
-	}
 	return nil
 }
 
-func (x *ChatMessage) GetEmotes() []*ChatEmote {
+// PinMessageRequest names the message.
+type PinMessageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The message: a UUID in upper or lower case.
+	MessageId     string `protobuf:"bytes,2,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinMessageRequest) Reset() {
+	*x = PinMessageRequest{}
+	mi := &file_moderato_v1_chat_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinMessageRequest) ProtoMessage() {}
+
+func (x *PinMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_chat_proto_msgTypes[10]
 	if x != nil {
-		return x.Emotes
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
 	}
-	return nil
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinMessageRequest.ProtoReflect.Descriptor instead.
+func (*PinMessageRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PinMessageRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *PinMessageRequest) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+// PinMessageResponse has no fields.
+type PinMessageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinMessageResponse) Reset() {
+	*x = PinMessageResponse{}
+	mi := &file_moderato_v1_chat_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinMessageResponse) ProtoMessage() {}
+
+func (x *PinMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_chat_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinMessageResponse.ProtoReflect.Descriptor instead.
+func (*PinMessageResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{11}
+}
+
+// UnpinMessageRequest names the channel.
+type UnpinMessageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnpinMessageRequest) Reset() {
+	*x = UnpinMessageRequest{}
+	mi := &file_moderato_v1_chat_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnpinMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnpinMessageRequest) ProtoMessage() {}
+
+func (x *UnpinMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_chat_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnpinMessageRequest.ProtoReflect.Descriptor instead.
+func (*UnpinMessageRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UnpinMessageRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+// UnpinMessageResponse has no fields.
+type UnpinMessageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnpinMessageResponse) Reset() {
+	*x = UnpinMessageResponse{}
+	mi := &file_moderato_v1_chat_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnpinMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnpinMessageResponse) ProtoMessage() {}
+
+func (x *UnpinMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_chat_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnpinMessageResponse.ProtoReflect.Descriptor instead.
+func (*UnpinMessageResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_chat_proto_rawDescGZIP(), []int{13}
 }
 
 var File_moderato_v1_chat_proto protoreflect.FileDescriptor
@@ -666,17 +839,24 @@ const file_moderato_v1_chat_proto_rawDesc = "" +
 	"\bmessages\x18\x02 \x03(\v2\x18.moderato.v1.ChatMessageR\bmessages\x127\n" +
 	"\n" +
 	"pagination\x18\x03 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xa8\x02\n" +
-	"\vChatMessage\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"pagination\"8\n" +
+	"\x17GetPinnedMessageRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12/\n" +
-	"\x06sender\x18\x03 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\x124\n" +
-	"\x13reply_to_message_id\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x129\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\"t\n" +
+	"\x18GetPinnedMessageResponse\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12.\n" +
-	"\x06emotes\x18\a \x03(\v2\x16.moderato.v1.ChatEmoteR\x06emotes2\xde\x04\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
+	"\amessage\x18\x02 \x01(\v2\x18.moderato.v1.ChatMessageB\x05\xaa\x01\x02\b\x01R\amessage\"Q\n" +
+	"\x11PinMessageRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x02 \x01(\tR\tmessageId\"\x14\n" +
+	"\x12PinMessageResponse\"4\n" +
+	"\x13UnpinMessageRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\"\x16\n" +
+	"\x14UnpinMessageResponse2\x88\b\n" +
 	"\vChatService\x12\x97\x01\n" +
 	"\vPostMessage\x12\x1f.moderato.v1.PostMessageRequest\x1a .moderato.v1.PostMessageResponse\"E\x8a\xb5\x18$\n" +
 	"\x03\x01\x02\x03\x12\tusers.bot\x18\x01\"\x10channel.moderate\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/chats/messages\x12\x9b\x01\n" +
@@ -686,7 +866,15 @@ const file_moderato_v1_chat_proto_rawDesc = "" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x0e:\x01**\t/v1/chats\x12\x99\x01\n" +
 	"\fListMessages\x12 .moderato.v1.ListMessagesRequest\x1a!.moderato.v1.ListMessagesResponse\"D\x8a\xb5\x18#\n" +
 	"\x03\x01\x02\x03\x12\n" +
-	"users.read\"\x10channel.moderate\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/chats/messages\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"users.read\"\x10channel.moderate\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/chats/messages\x90\x02\x01\x12\x91\x01\n" +
+	"\x10GetPinnedMessage\x12$.moderato.v1.GetPinnedMessageRequest\x1a%.moderato.v1.GetPinnedMessageResponse\"0\x8a\xb5\x18\x11\n" +
+	"\x03\x01\x02\x03\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/chats/pinned\x90\x02\x01\x12\x85\x01\n" +
+	"\n" +
+	"PinMessage\x12\x1e.moderato.v1.PinMessageRequest\x1a\x1f.moderato.v1.PinMessageResponse\"6\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v1/chats/pinned\x12\x8b\x01\n" +
+	"\fUnpinMessage\x12 .moderato.v1.UnpinMessageRequest\x1a!.moderato.v1.UnpinMessageResponse\"6\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x15:\x01**\x10/v1/chats/pinnedBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_chat_proto_rawDescOnce sync.Once
@@ -700,42 +888,50 @@ func file_moderato_v1_chat_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_chat_proto_rawDescData
 }
 
-var file_moderato_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_moderato_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_moderato_v1_chat_proto_goTypes = []any{
-	(*PostMessageRequest)(nil),    // 0: moderato.v1.PostMessageRequest
-	(*PostMessageResponse)(nil),   // 1: moderato.v1.PostMessageResponse
-	(*DeleteMessageRequest)(nil),  // 2: moderato.v1.DeleteMessageRequest
-	(*DeleteMessageResponse)(nil), // 3: moderato.v1.DeleteMessageResponse
-	(*ClearChatRequest)(nil),      // 4: moderato.v1.ClearChatRequest
-	(*ClearChatResponse)(nil),     // 5: moderato.v1.ClearChatResponse
-	(*ListMessagesRequest)(nil),   // 6: moderato.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),  // 7: moderato.v1.ListMessagesResponse
-	(*ChatMessage)(nil),           // 8: moderato.v1.ChatMessage
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
-	(*Pagination)(nil),            // 10: moderato.v1.Pagination
-	(*ChatSender)(nil),            // 11: moderato.v1.ChatSender
-	(*ChatEmote)(nil),             // 12: moderato.v1.ChatEmote
+	(*PostMessageRequest)(nil),       // 0: moderato.v1.PostMessageRequest
+	(*PostMessageResponse)(nil),      // 1: moderato.v1.PostMessageResponse
+	(*DeleteMessageRequest)(nil),     // 2: moderato.v1.DeleteMessageRequest
+	(*DeleteMessageResponse)(nil),    // 3: moderato.v1.DeleteMessageResponse
+	(*ClearChatRequest)(nil),         // 4: moderato.v1.ClearChatRequest
+	(*ClearChatResponse)(nil),        // 5: moderato.v1.ClearChatResponse
+	(*ListMessagesRequest)(nil),      // 6: moderato.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),     // 7: moderato.v1.ListMessagesResponse
+	(*GetPinnedMessageRequest)(nil),  // 8: moderato.v1.GetPinnedMessageRequest
+	(*GetPinnedMessageResponse)(nil), // 9: moderato.v1.GetPinnedMessageResponse
+	(*PinMessageRequest)(nil),        // 10: moderato.v1.PinMessageRequest
+	(*PinMessageResponse)(nil),       // 11: moderato.v1.PinMessageResponse
+	(*UnpinMessageRequest)(nil),      // 12: moderato.v1.UnpinMessageRequest
+	(*UnpinMessageResponse)(nil),     // 13: moderato.v1.UnpinMessageResponse
+	(*timestamppb.Timestamp)(nil),    // 14: google.protobuf.Timestamp
+	(*ChatMessage)(nil),              // 15: moderato.v1.ChatMessage
+	(*Pagination)(nil),               // 16: moderato.v1.Pagination
 }
 var file_moderato_v1_chat_proto_depIdxs = []int32{
-	9,  // 0: moderato.v1.PostMessageResponse.created_at:type_name -> google.protobuf.Timestamp
-	8,  // 1: moderato.v1.ListMessagesResponse.messages:type_name -> moderato.v1.ChatMessage
-	10, // 2: moderato.v1.ListMessagesResponse.pagination:type_name -> moderato.v1.Pagination
-	11, // 3: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
-	9,  // 4: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
-	12, // 5: moderato.v1.ChatMessage.emotes:type_name -> moderato.v1.ChatEmote
-	0,  // 6: moderato.v1.ChatService.PostMessage:input_type -> moderato.v1.PostMessageRequest
-	2,  // 7: moderato.v1.ChatService.DeleteMessage:input_type -> moderato.v1.DeleteMessageRequest
-	4,  // 8: moderato.v1.ChatService.ClearChat:input_type -> moderato.v1.ClearChatRequest
-	6,  // 9: moderato.v1.ChatService.ListMessages:input_type -> moderato.v1.ListMessagesRequest
-	1,  // 10: moderato.v1.ChatService.PostMessage:output_type -> moderato.v1.PostMessageResponse
-	3,  // 11: moderato.v1.ChatService.DeleteMessage:output_type -> moderato.v1.DeleteMessageResponse
-	5,  // 12: moderato.v1.ChatService.ClearChat:output_type -> moderato.v1.ClearChatResponse
-	7,  // 13: moderato.v1.ChatService.ListMessages:output_type -> moderato.v1.ListMessagesResponse
-	10, // [10:14] is the sub-list for method output_type
-	6,  // [6:10] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	14, // 0: moderato.v1.PostMessageResponse.created_at:type_name -> google.protobuf.Timestamp
+	15, // 1: moderato.v1.ListMessagesResponse.messages:type_name -> moderato.v1.ChatMessage
+	16, // 2: moderato.v1.ListMessagesResponse.pagination:type_name -> moderato.v1.Pagination
+	15, // 3: moderato.v1.GetPinnedMessageResponse.message:type_name -> moderato.v1.ChatMessage
+	0,  // 4: moderato.v1.ChatService.PostMessage:input_type -> moderato.v1.PostMessageRequest
+	2,  // 5: moderato.v1.ChatService.DeleteMessage:input_type -> moderato.v1.DeleteMessageRequest
+	4,  // 6: moderato.v1.ChatService.ClearChat:input_type -> moderato.v1.ClearChatRequest
+	6,  // 7: moderato.v1.ChatService.ListMessages:input_type -> moderato.v1.ListMessagesRequest
+	8,  // 8: moderato.v1.ChatService.GetPinnedMessage:input_type -> moderato.v1.GetPinnedMessageRequest
+	10, // 9: moderato.v1.ChatService.PinMessage:input_type -> moderato.v1.PinMessageRequest
+	12, // 10: moderato.v1.ChatService.UnpinMessage:input_type -> moderato.v1.UnpinMessageRequest
+	1,  // 11: moderato.v1.ChatService.PostMessage:output_type -> moderato.v1.PostMessageResponse
+	3,  // 12: moderato.v1.ChatService.DeleteMessage:output_type -> moderato.v1.DeleteMessageResponse
+	5,  // 13: moderato.v1.ChatService.ClearChat:output_type -> moderato.v1.ClearChatResponse
+	7,  // 14: moderato.v1.ChatService.ListMessages:output_type -> moderato.v1.ListMessagesResponse
+	9,  // 15: moderato.v1.ChatService.GetPinnedMessage:output_type -> moderato.v1.GetPinnedMessageResponse
+	11, // 16: moderato.v1.ChatService.PinMessage:output_type -> moderato.v1.PinMessageResponse
+	13, // 17: moderato.v1.ChatService.UnpinMessage:output_type -> moderato.v1.UnpinMessageResponse
+	11, // [11:18] is the sub-list for method output_type
+	4,  // [4:11] is the sub-list for method input_type
+	4,  // [4:4] is the sub-list for extension type_name
+	4,  // [4:4] is the sub-list for extension extendee
+	0,  // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_chat_proto_init() }
@@ -751,7 +947,7 @@ func file_moderato_v1_chat_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_chat_proto_rawDesc), len(file_moderato_v1_chat_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,10 +19,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ChatService_PostMessage_FullMethodName   = "/moderato.v1.ChatService/PostMessage"
-	ChatService_DeleteMessage_FullMethodName = "/moderato.v1.ChatService/DeleteMessage"
-	ChatService_ClearChat_FullMethodName     = "/moderato.v1.ChatService/ClearChat"
-	ChatService_ListMessages_FullMethodName  = "/moderato.v1.ChatService/ListMessages"
+	ChatService_PostMessage_FullMethodName      = "/moderato.v1.ChatService/PostMessage"
+	ChatService_DeleteMessage_FullMethodName    = "/moderato.v1.ChatService/DeleteMessage"
+	ChatService_ClearChat_FullMethodName        = "/moderato.v1.ChatService/ClearChat"
+	ChatService_ListMessages_FullMethodName     = "/moderato.v1.ChatService/ListMessages"
+	ChatService_GetPinnedMessage_FullMethodName = "/moderato.v1.ChatService/GetPinnedMessage"
+	ChatService_PinMessage_FullMethodName       = "/moderato.v1.ChatService/PinMessage"
+	ChatService_UnpinMessage_FullMethodName     = "/moderato.v1.ChatService/UnpinMessage"
 )
 
 // ChatServiceClient is the client API for ChatService service.
@@ -75,6 +78,28 @@ type ChatServiceClient interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
+	// GetPinnedMessage returns the message that the channel's moderators pinned, however old it
+	// is; null if none is pinned, or the pinned message is deleted.
+	//
+	// Tokens: user, app or service. Scope: `users.read`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+	GetPinnedMessage(ctx context.Context, in *GetPinnedMessageRequest, opts ...grpc.CallOption) (*GetPinnedMessageResponse, error)
+	// PinMessage pins a message, in place of the one that was pinned before. The event
+	// `channel.chat.pin` reports it, unless the message is pinned already.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
+	// Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted;
+	// CHANNEL_NOT_FOUND if the channel does not exist.
+	PinMessage(ctx context.Context, in *PinMessageRequest, opts ...grpc.CallOption) (*PinMessageResponse, error)
+	// UnpinMessage removes the pin. The message stays. The event `channel.chat.pin` reports it,
+	// with a null `message`.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
+	// Errors: MESSAGE_NOT_FOUND if no message is pinned; CHANNEL_NOT_FOUND if the channel does
+	// not exist.
+	UnpinMessage(ctx context.Context, in *UnpinMessageRequest, opts ...grpc.CallOption) (*UnpinMessageResponse, error)
 }
 
 type chatServiceClient struct {
@@ -119,6 +144,36 @@ func (c *chatServiceClient) ListMessages(ctx context.Context, in *ListMessagesRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListMessagesResponse)
 	err := c.cc.Invoke(ctx, ChatService_ListMessages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *chatServiceClient) GetPinnedMessage(ctx context.Context, in *GetPinnedMessageRequest, opts ...grpc.CallOption) (*GetPinnedMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPinnedMessageResponse)
+	err := c.cc.Invoke(ctx, ChatService_GetPinnedMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *chatServiceClient) PinMessage(ctx context.Context, in *PinMessageRequest, opts ...grpc.CallOption) (*PinMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PinMessageResponse)
+	err := c.cc.Invoke(ctx, ChatService_PinMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *chatServiceClient) UnpinMessage(ctx context.Context, in *UnpinMessageRequest, opts ...grpc.CallOption) (*UnpinMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UnpinMessageResponse)
+	err := c.cc.Invoke(ctx, ChatService_UnpinMessage_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +230,28 @@ type ChatServiceServer interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
+	// GetPinnedMessage returns the message that the channel's moderators pinned, however old it
+	// is; null if none is pinned, or the pinned message is deleted.
+	//
+	// Tokens: user, app or service. Scope: `users.read`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+	GetPinnedMessage(context.Context, *GetPinnedMessageRequest) (*GetPinnedMessageResponse, error)
+	// PinMessage pins a message, in place of the one that was pinned before. The event
+	// `channel.chat.pin` reports it, unless the message is pinned already.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
+	// Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted;
+	// CHANNEL_NOT_FOUND if the channel does not exist.
+	PinMessage(context.Context, *PinMessageRequest) (*PinMessageResponse, error)
+	// UnpinMessage removes the pin. The message stays. The event `channel.chat.pin` reports it,
+	// with a null `message`.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
+	// Errors: MESSAGE_NOT_FOUND if no message is pinned; CHANNEL_NOT_FOUND if the channel does
+	// not exist.
+	UnpinMessage(context.Context, *UnpinMessageRequest) (*UnpinMessageResponse, error)
 	mustEmbedUnimplementedChatServiceServer()
 }
 
@@ -196,6 +273,15 @@ func (UnimplementedChatServiceServer) ClearChat(context.Context, *ClearChatReque
 }
 func (UnimplementedChatServiceServer) ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMessages not implemented")
+}
+func (UnimplementedChatServiceServer) GetPinnedMessage(context.Context, *GetPinnedMessageRequest) (*GetPinnedMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPinnedMessage not implemented")
+}
+func (UnimplementedChatServiceServer) PinMessage(context.Context, *PinMessageRequest) (*PinMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PinMessage not implemented")
+}
+func (UnimplementedChatServiceServer) UnpinMessage(context.Context, *UnpinMessageRequest) (*UnpinMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UnpinMessage not implemented")
 }
 func (UnimplementedChatServiceServer) mustEmbedUnimplementedChatServiceServer() {}
 func (UnimplementedChatServiceServer) testEmbeddedByValue()                     {}
@@ -290,6 +376,60 @@ func _ChatService_ListMessages_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ChatService_GetPinnedMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPinnedMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChatServiceServer).GetPinnedMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChatService_GetPinnedMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChatServiceServer).GetPinnedMessage(ctx, req.(*GetPinnedMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ChatService_PinMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PinMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChatServiceServer).PinMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChatService_PinMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChatServiceServer).PinMessage(ctx, req.(*PinMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ChatService_UnpinMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnpinMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChatServiceServer).UnpinMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChatService_UnpinMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChatServiceServer).UnpinMessage(ctx, req.(*UnpinMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ChatService_ServiceDesc is the grpc.ServiceDesc for ChatService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -312,6 +452,18 @@ var ChatService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMessages",
 			Handler:    _ChatService_ListMessages_Handler,
+		},
+		{
+			MethodName: "GetPinnedMessage",
+			Handler:    _ChatService_GetPinnedMessage_Handler,
+		},
+		{
+			MethodName: "PinMessage",
+			Handler:    _ChatService_PinMessage_Handler,
+		},
+		{
+			MethodName: "UnpinMessage",
+			Handler:    _ChatService_UnpinMessage_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -2287,11 +2287,8 @@ type ChatMessageEvent struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// The message that it replies to: a UUID in lower case; null if it is no reply.
 	ReplyToMessageId *string `protobuf:"bytes,6,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
-	// The emotes that the text names as `[emote:<id>]`, each once, in the order of the text:
-	// those of the platform, those of the channel, and public ones of other channels.
-	Emotes        []*ChatEmote `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ChatMessageEvent) Reset() {
@@ -2366,77 +2363,6 @@ func (x *ChatMessageEvent) GetReplyToMessageId() string {
 	return ""
 }
 
-func (x *ChatMessageEvent) GetEmotes() []*ChatEmote {
-	if x != nil {
-		return x.Emotes
-	}
-	return nil
-}
-
-// ChatEmote is an emote in the text of a message.
-type ChatEmote struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The emote's id: a UUID in lower case.
-	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The name.
-	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// The URL of the picture.
-	ImageUrl      string `protobuf:"bytes,3,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ChatEmote) Reset() {
-	*x = ChatEmote{}
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ChatEmote) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ChatEmote) ProtoMessage() {}
-
-func (x *ChatEmote) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ChatEmote.ProtoReflect.Descriptor instead.
-func (*ChatEmote) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ChatEmote) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ChatEmote) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ChatEmote) GetImageUrl() string {
-	if x != nil {
-		return x.ImageUrl
-	}
-	return ""
-}
-
 // ChatSender is the sender of a message, and what the sender is in the channel.
 type ChatSender struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2470,7 +2396,7 @@ type ChatSender struct {
 
 func (x *ChatSender) Reset() {
 	*x = ChatSender{}
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2482,7 +2408,7 @@ func (x *ChatSender) String() string {
 func (*ChatSender) ProtoMessage() {}
 
 func (x *ChatSender) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2495,7 +2421,7 @@ func (x *ChatSender) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatSender.ProtoReflect.Descriptor instead.
 func (*ChatSender) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ChatSender) GetId() string {
@@ -2580,6 +2506,98 @@ func (x *ChatSender) GetIsBot() bool {
 		return x.IsBot
 	}
 	return false
+}
+
+// ChatMessage is a message that is not deleted.
+type ChatMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The message's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The sender, as of the time of the call or event; `isBot` is as of the time of the post.
+	Sender *ChatSender `protobuf:"bytes,3,opt,name=sender" json:"sender,omitempty"`
+	// The text: 1 to 500 characters in Unicode NFC.
+	Message string `protobuf:"bytes,4,opt,name=message" json:"message,omitempty"`
+	// The message that it replies to: a UUID in lower case; null if it is no reply. That
+	// message may be deleted since.
+	ReplyToMessageId *string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	// When it was posted: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatMessage) Reset() {
+	*x = ChatMessage{}
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatMessage) ProtoMessage() {}
+
+func (x *ChatMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
+func (*ChatMessage) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ChatMessage) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetSender() *ChatSender {
+	if x != nil {
+		return x.Sender
+	}
+	return nil
+}
+
+func (x *ChatMessage) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetReplyToMessageId() string {
+	if x != nil && x.ReplyToMessageId != nil {
+		return *x.ReplyToMessageId
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
 }
 
 // MessageDeleteEvent is the payload of `channel.chat.message_delete`: one message is
@@ -2744,6 +2762,81 @@ func (x *ChatClearEvent) GetClientId() string {
 func (x *ChatClearEvent) GetClearedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ClearedAt
+	}
+	return nil
+}
+
+// ChatPinEvent is the payload of `channel.chat.pin`: a message is pinned, in place of the one
+// that was pinned before, or the pin is removed.
+type ChatPinEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case.
+	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The pinned message, as of the time of the event; null if the pin was removed. A message
+	// that is deleted later is pinned no more, without another event of this type.
+	Message       *ChatMessage `protobuf:"bytes,4,opt,name=message" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatPinEvent) Reset() {
+	*x = ChatPinEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatPinEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatPinEvent) ProtoMessage() {}
+
+func (x *ChatPinEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatPinEvent.ProtoReflect.Descriptor instead.
+func (*ChatPinEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ChatPinEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatPinEvent) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatPinEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatPinEvent) GetMessage() *ChatMessage {
+	if x != nil {
+		return x.Message
 	}
 	return nil
 }
@@ -3000,7 +3093,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"\xbc\x02\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\x8c\x02\n" +
 	"\x10ChatMessageEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
@@ -3010,12 +3103,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06sender\x18\x04 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x129\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x124\n" +
-	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x12.\n" +
-	"\x06emotes\x18\a \x03(\v2\x16.moderato.v1.ChatEmoteR\x06emotes\"L\n" +
-	"\tChatEmote\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
-	"\timage_url\x18\x03 \x01(\tR\bimageUrl\"\xd7\x02\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xd7\x02\n" +
 	"\n" +
 	"ChatSender\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -3032,7 +3120,16 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	" \x01(\bR\n" +
 	"isFollower\x12\x14\n" +
 	"\x05roles\x18\v \x03(\tR\x05roles\x12\x15\n" +
-	"\x06is_bot\x18\f \x01(\bR\x05isBot\"\xf3\x01\n" +
+	"\x06is_bot\x18\f \x01(\bR\x05isBot\"\xf8\x01\n" +
+	"\vChatMessage\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12/\n" +
+	"\x06sender\x18\x03 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x124\n" +
+	"\x13reply_to_message_id\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x129\n" +
+	"\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xf3\x01\n" +
 	"\x12MessageDeleteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3049,7 +3146,13 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
 	"\tclient_id\x18\x03 \x01(\tR\bclientId\x129\n" +
 	"\n" +
-	"cleared_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tclearedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"cleared_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tclearedAt\"\xa8\x01\n" +
+	"\fChatPinEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
+	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x129\n" +
+	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.ChatMessageB\x05\xaa\x01\x02\b\x01R\amessageBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -3063,7 +3166,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -3085,69 +3188,72 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*Voter)(nil),                  // 17: moderato.v1.Voter
 	(*EventCategory)(nil),          // 18: moderato.v1.EventCategory
 	(*ChatMessageEvent)(nil),       // 19: moderato.v1.ChatMessageEvent
-	(*ChatEmote)(nil),              // 20: moderato.v1.ChatEmote
-	(*ChatSender)(nil),             // 21: moderato.v1.ChatSender
+	(*ChatSender)(nil),             // 20: moderato.v1.ChatSender
+	(*ChatMessage)(nil),            // 21: moderato.v1.ChatMessage
 	(*MessageDeleteEvent)(nil),     // 22: moderato.v1.MessageDeleteEvent
 	(*ChatClearEvent)(nil),         // 23: moderato.v1.ChatClearEvent
-	(*timestamppb.Timestamp)(nil),  // 24: google.protobuf.Timestamp
-	(*Person)(nil),                 // 25: moderato.v1.Person
+	(*ChatPinEvent)(nil),           // 24: moderato.v1.ChatPinEvent
+	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
+	(*Person)(nil),                 // 26: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	24, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	24, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	25, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
-	24, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	24, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	25, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
-	24, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	24, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	25, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
-	24, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
-	24, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	25, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
-	24, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	24, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	24, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	25, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
-	25, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
-	25, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
-	24, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	24, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	24, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	25, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	25, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	26, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
+	25, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	25, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	26, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
+	25, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	25, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	26, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
+	25, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
+	25, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	26, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
+	25, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	25, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	25, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	26, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
+	26, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
+	26, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
+	25, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	25, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	25, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
 	15, // 21: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Follower
-	24, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	24, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	24, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	25, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	25, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
 	16, // 25: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	24, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	24, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	25, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	24, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	24, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	25, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	24, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	24, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	25, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	26, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	25, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	26, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	25, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
 	17, // 34: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	24, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	24, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	24, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	24, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	25, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	25, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
 	18, // 39: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	25, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	24, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	24, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
-	24, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	24, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
-	21, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
-	24, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
-	20, // 47: moderato.v1.ChatMessageEvent.emotes:type_name -> moderato.v1.ChatEmote
-	24, // 48: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
-	24, // 49: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	50, // [50:50] is the sub-list for method output_type
-	50, // [50:50] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	26, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	25, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
+	25, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	25, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	20, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
+	25, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	20, // 47: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
+	25, // 48: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
+	25, // 49: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	25, // 50: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	21, // 51: moderato.v1.ChatPinEvent.message:type_name -> moderato.v1.ChatMessage
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -3167,7 +3273,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

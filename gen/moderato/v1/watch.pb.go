@@ -189,6 +189,7 @@ type Event struct {
 	//	*Event_MessageDelete
 	//	*Event_ChatClear
 	//	*Event_Unmute
+	//	*Event_ChatPin
 	Payload       isEvent_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -400,6 +401,15 @@ func (x *Event) GetUnmute() *UnmuteEvent {
 	return nil
 }
 
+func (x *Event) GetChatPin() *ChatPinEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatPin); ok {
+			return x.ChatPin
+		}
+	}
+	return nil
+}
+
 type isEvent_Payload interface {
 	isEvent_Payload()
 }
@@ -496,6 +506,11 @@ type Event_Unmute struct {
 	Unmute *UnmuteEvent `protobuf:"bytes,19,opt,name=unmute,oneof"`
 }
 
+type Event_ChatPin struct {
+	// Payload of `channel.chat.pin`.
+	ChatPin *ChatPinEvent `protobuf:"bytes,20,opt,name=chat_pin,json=chatPin,oneof"`
+}
+
 func (*Event_Ban) isEvent_Payload() {}
 
 func (*Event_Unban) isEvent_Payload() {}
@@ -531,6 +546,8 @@ func (*Event_MessageDelete) isEvent_Payload() {}
 func (*Event_ChatClear) isEvent_Payload() {}
 
 func (*Event_Unmute) isEvent_Payload() {}
+
+func (*Event_ChatPin) isEvent_Payload() {}
 
 // EventMetadata identifies an event.
 type EventMetadata struct {
@@ -647,7 +664,7 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +
 	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\x12'\n" +
-	"\x0fmissed_messages\x18\x03 \x01(\x03R\x0emissedMessages\"\xb2\x0e\n" +
+	"\x0fmissed_messages\x18\x03 \x01(\x03R\x0emissedMessages\"\x86\x0f\n" +
 	"\x05Event\x126\n" +
 	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12B\n" +
 	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x17\x8a\xb5\x18\x13\n" +
@@ -696,7 +713,9 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"chat_clear\x18\x12 \x01(\v2\x1b.moderato.v1.ChatClearEventB\x1c\x8a\xb5\x18\x18\n" +
 	"\x12channel.chat.clear\x10\x01(\x01H\x00R\tchatClear\x12L\n" +
 	"\x06unmute\x18\x13 \x01(\v2\x18.moderato.v1.UnmuteEventB\x18\x8a\xb5\x18\x14\n" +
-	"\x0echannel.unmute\x10\x01(\x03H\x00R\x06unmuteB\t\n" +
+	"\x0echannel.unmute\x10\x01(\x03H\x00R\x06unmute\x12R\n" +
+	"\bchat_pin\x18\x14 \x01(\v2\x19.moderato.v1.ChatPinEventB\x1a\x8a\xb5\x18\x16\n" +
+	"\x10channel.chat.pin\x10\x01(\x01H\x00R\achatPinB\t\n" +
 	"\apayload\"\xb5\x02\n" +
 	"\rEventMetadata\x12\x1d\n" +
 	"\n" +
@@ -748,7 +767,8 @@ var file_moderato_v1_watch_proto_goTypes = []any{
 	(*MessageDeleteEvent)(nil),     // 19: moderato.v1.MessageDeleteEvent
 	(*ChatClearEvent)(nil),         // 20: moderato.v1.ChatClearEvent
 	(*UnmuteEvent)(nil),            // 21: moderato.v1.UnmuteEvent
-	(*timestamppb.Timestamp)(nil),  // 22: google.protobuf.Timestamp
+	(*ChatPinEvent)(nil),           // 22: moderato.v1.ChatPinEvent
+	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
 }
 var file_moderato_v1_watch_proto_depIdxs = []int32{
 	2,  // 0: moderato.v1.WatchEventsResponse.event:type_name -> moderato.v1.Event
@@ -771,14 +791,15 @@ var file_moderato_v1_watch_proto_depIdxs = []int32{
 	19, // 17: moderato.v1.Event.message_delete:type_name -> moderato.v1.MessageDeleteEvent
 	20, // 18: moderato.v1.Event.chat_clear:type_name -> moderato.v1.ChatClearEvent
 	21, // 19: moderato.v1.Event.unmute:type_name -> moderato.v1.UnmuteEvent
-	22, // 20: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
-	0,  // 21: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
-	1,  // 22: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
-	22, // [22:23] is the sub-list for method output_type
-	21, // [21:22] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	22, // 20: moderato.v1.Event.chat_pin:type_name -> moderato.v1.ChatPinEvent
+	23, // 21: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
+	0,  // 22: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
+	1,  // 23: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
+	23, // [23:24] is the sub-list for method output_type
+	22, // [22:23] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_watch_proto_init() }
@@ -806,6 +827,7 @@ func file_moderato_v1_watch_proto_init() {
 		(*Event_MessageDelete)(nil),
 		(*Event_ChatClear)(nil),
 		(*Event_Unmute)(nil),
+		(*Event_ChatPin)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

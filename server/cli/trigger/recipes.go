@@ -38,6 +38,7 @@ var Recipes = slices.Concat([]Recipe{
 	{Type: "channel.chat.message", Does: "a user posts a chat message", before: []step{unban, unmute}, cause: post},
 	{Type: "channel.chat.message_delete", Does: "the owner deletes a chat message of a user", before: []step{unban, unmute, post}, cause: deleteMessage},
 	{Type: "channel.chat.clear", Does: "the owner clears the chat", before: []step{unban, unmute, post}, cause: clearChat},
+	{Type: "channel.chat.pin", Does: "the owner pins a chat message of a user", before: []step{unban, unmute, post}, cause: pinMessage},
 	{Type: "channel.update", Does: "the owner changes the title of the channel", cause: updateInfo, aboutNobody: true},
 	{Type: "channel.follow", Does: "a user follows the channel", before: []step{unfollow}, cause: follow},
 	{Type: "channel.unfollow", Does: "a user unfollows the channel", before: []step{follow}, cause: unfollow},

@@ -103,6 +103,10 @@ func clearChat(ctx context.Context, a *act) error {
 	return call(a.asOwner(ctx), a.Chat.ClearChat, &moderatov1.ClearChatRequest{ChannelId: a.channelID})
 }
 
+func pinMessage(ctx context.Context, a *act) error {
+	return call(a.asOwner(ctx), a.Chat.PinMessage, &moderatov1.PinMessageRequest{ChannelId: a.channelID, MessageId: a.messageID})
+}
+
 // updateInfo gives the channel a title that it does not have.
 func updateInfo(ctx context.Context, a *act) error {
 	found, err := a.Platform.Directory.GetChannel(ctx, &platformv1.GetChannelRequest{ChannelId: a.channelID})
