@@ -96,6 +96,9 @@ type Config struct {
 	// LoginURL is the platform's sign-in page, to which browsers are sent; empty if there
 	// is none.
 	LoginURL string
+	// PublicURL is the origin at which clients reach REST, such as https://api.example.com. If
+	// it is empty, it is that of each request.
+	PublicURL string
 	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
 	DemoUsers []web.DemoUser
 	// Tracing says whether and how calls are traced; zero turns tracing off.

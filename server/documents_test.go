@@ -2,7 +2,11 @@ package server_test
 
 import (
 	"compress/gzip"
+	"encoding/json"
+	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +53,61 @@ func TestDocumentsAreServedToAnyone(t *testing.T) {
 		compressed := ask("GET", c.path, "Accept-Encoding", "gzip")
 		if _, err := gzip.NewReader(strings.NewReader(compressed.Body)); err != nil || compressed.Header.Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s with gzip: %v; got %q", c.path, err, compressed.Header)
+		}
+	}
+}
+
+// TestPublicURLIsNamedEverywhere starts a server behind a proxy that changes the header Host.
+func TestPublicURLIsNamedEverywhere(t *testing.T) {
+	t.Parallel()
+	config := servertest.Config(storetest.SQLite(t))
+	config.PublicURL = "https://api.example.com"
+	s := servertest.Start(t, config)
+	for path, want := range map[string]string{
+		"/.well-known/oauth-authorization-server": `"issuer":"https://api.example.com"`,
+		"/openapi.json": `"servers": [{"url": "https://api.example.com",`,
+		"/openapi.yaml": "servers:- url: https://api.example.comdescription",
+	} {
+		for _, encoding := range []string{"identity", "gzip"} {
+			r := s.Request(t, servertest.Credentials{}, http.MethodGet, path, "")
+			r.Header.Set("Accept-Encoding", encoding)
+			got := s.Do(t, r)
+			body := got.Body
+			if got.Header.Get("Content-Encoding") == "gzip" {
+				reader, err := gzip.NewReader(strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				body = string(storetest.Must(io.ReadAll(reader)))
+			}
+			if !strings.Contains(unindented.ReplaceAllString(body, ""), want) {
+				t.Errorf("%s in %s: got %d, want %s in %.400s", path, encoding, got.Status, want, body)
+			}
+		}
+	}
+}
+
+var unindented = regexp.MustCompile(`\n *`)
+
+// TestClientIDIsAParameter checks that tools which ignore security schemes ask for the header.
+func TestClientIDIsAParameter(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths map[string]map[string]struct {
+			Security   []map[string][]string
+			Parameters []map[string]any
+		}
+	}
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document.Paths {
+		for method, o := range item {
+			needs := len(o.Security) > 0 && !slices.ContainsFunc(o.Security, func(way map[string][]string) bool { _, has := way["clientId"]; return !has })
+			has := slices.ContainsFunc(o.Parameters, func(p map[string]any) bool { return p["$ref"] == "#/components/parameters/ClientId" })
+			if needs != has {
+				t.Errorf("%s %s: has the parameter: %t, needs the header: %t", method, path, has, needs)
+			}
 		}
 	}
 }

@@ -197,12 +197,12 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	conn := gateway.NewConn(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
 	signIn := web.Endpoints(web.Options{
-		Service: implementations.oauth, LoginURL: s.config.LoginURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
+		Service: implementations.oauth, LoginURL: s.config.LoginURL, PublicURL: s.config.PublicURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
 		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
 	s.Docs = site.New(openapi.JSON, s.config.Log)
 	facade, err := gateway.New(conn, gateway.Options{
-		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents()...), Log: s.config.Log, Registerer: registry,
+		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents(s.config.PublicURL)...), Log: s.config.Log, Registerer: registry,
 		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: s.sockets, Pages: s.Docs,
 	})
 	if err != nil {
@@ -234,8 +234,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 }
 
 // documents returns the endpoints that serve the OpenAPI documents.
-func documents() (endpoints []gateway.Endpoint) {
-	for _, h := range openapi.Handlers() {
+func documents(publicURL string) (endpoints []gateway.Endpoint) {
+	for _, h := range openapi.Handlers(publicURL) {
 		endpoints = append(endpoints, gateway.Endpoint{Method: http.MethodGet, Path: h.Path, Serve: func(w http.ResponseWriter, r *http.Request) error {
 			h.ServeHTTP(w, r)
 			return nil

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/moderato-live/moderato/server/authn"
+
 // rateLimitHeaders are the headers that describe the caller's bucket.
 var rateLimitHeaders = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 
@@ -75,6 +77,11 @@ func requestHeaders() []object {
 }
 
 var parameters = object{
+	{"ClientId", object{
+		{"name", authn.ClientIDKey}, {"in", "header"}, {"required", true},
+		{"description", "The id of the client to which the token was issued. It is the header of the security scheme `clientId`, for tools that fill in parameters only."},
+		{"schema", object{{"type", "string"}}},
+	}},
 	{"IfNoneMatch", object{
 		{"name", "If-None-Match"}, {"in", "header"},
 		{"description", "The `ETag` of an earlier response. If the response would be the same, it is 304 without a body."},

@@ -28,7 +28,7 @@ func (d *document) operation(method protoreflect.MethodDescriptor) object {
 		o = append(o, member{"deprecated", true})
 	}
 	o = append(o, member{"security", securityOf(rule)})
-	parameters := append(d.query(method, verb), requestHeaders()...)
+	parameters := append(d.query(method, verb), append([]object{ref("parameters", "ClientId")}, requestHeaders()...)...)
 	if hasETag(method) {
 		parameters = append(parameters, ref("parameters", "IfNoneMatch"))
 	}

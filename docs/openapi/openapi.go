@@ -44,22 +44,41 @@ type Handler struct {
 	Path string
 
 	mediaType, etag string
-	compressed      []byte
-	// text returns the document without compression.
-	text func() []byte
+	// text and compressed return the document without and with compression.
+	text, compressed func() []byte
 }
 
-// Handlers returns the handlers of both documents.
-func Handlers() []*Handler {
-	return []*Handler{newHandler(JSONPath, JSONType, compressedJSON, JSON), newHandler(YAMLPath, YAMLType, compressedYAML, YAML)}
+// Handlers returns the handlers of both documents. publicURL is the server that they name; if
+// it is empty, that is the one that serves them.
+func Handlers(publicURL string) []*Handler {
+	return []*Handler{
+		newHandler(JSONPath, JSONType, compressedJSON, JSON, `"url": "/"`, publicURL),
+		newHandler(YAMLPath, YAMLType, compressedYAML, YAML, "- url: /", publicURL),
+	}
 }
 
-func newHandler(path, mediaType string, compressed []byte, text func() []byte) *Handler {
-	sum := sha256.Sum256(compressed)
-	return &Handler{
-		Path: path, mediaType: mediaType, compressed: compressed, text: text,
+// newHandler returns the handler of a document, in which server names the server.
+func newHandler(path, mediaType string, compressed []byte, text func() []byte, server, publicURL string) *Handler {
+	sum := sha256.Sum256(append([]byte(publicURL), compressed...))
+	h := &Handler{
+		Path: path, mediaType: mediaType, text: text, compressed: func() []byte { return compressed },
 		etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, // weak: it is the same with and without compression
 	}
+	if publicURL != "" {
+		public := strings.Replace(server, "/", publicURL, 1)
+		h.text = sync.OnceValue(func() []byte { return bytes.Replace(text(), []byte(server), []byte(public), 1) })
+		h.compressed = sync.OnceValue(func() []byte { return compress(h.text()) })
+	}
+	return h
+}
+
+// compress returns a text in gzip.
+func compress(text []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(text) // a buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
 }
 
 // decompress returns the text of an embedded document.
@@ -83,7 +102,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = &http.Request{Method: r.Method, Header: http.Header{"If-None-Match": r.Header["If-None-Match"], "Accept-Encoding": r.Header["Accept-Encoding"]}}
 	if acceptsGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.compressed))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.compressed()))
 		return
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.text()))

@@ -53,3 +53,15 @@ func TestFlagsAreDocumented(t *testing.T) {
 func variableOf(flag string) string {
 	return "MODERATO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
+
+// TestURLsAreChecked starts servers with values that would become part of URLs.
+func TestURLsAreChecked(t *testing.T) {
+	for _, flag := range []string{
+		"--public-url=api.example.com", "--public-url=https://api.example.com/", "--public-url=https://api.example.com/v1",
+		"--public-url=ftp://api.example.com", "--public-url=https://a\"b",
+	} {
+		if got := process.Run(t, nil, "", "serve", flag); got.Code == 0 || !strings.Contains(got.Err, "must be an origin") {
+			t.Errorf("%s: exit code %d, prints %s", flag, got.Code, got.Err)
+		}
+	}
+}

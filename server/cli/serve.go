@@ -51,6 +51,7 @@ type serve struct {
 	DrainDelay          time.Duration  `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	TrustedProxies      []netip.Prefix `help:"Networks of the proxies in front of REST, as CIDRs, whose X-Forwarded-For and X-Forwarded-Proto are believed." env:"MODERATO_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	WebhookAllowPrivate bool           `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
+	PublicURL           publicURL      `name:"public-url" help:"Origin at which clients reach REST, such as https://api.example.com. Default: that of each request." env:"MODERATO_PUBLIC_URL" placeholder:"ORIGIN"`
 	LoginURL            loginURL       `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. If unset, sign-in is disabled." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
 	LogLevel            string         `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string         `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
@@ -131,6 +132,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		CORSOrigins:          texts(c.CORSOrigins),
 		DrainDelay:           c.DrainDelay,
 		LoginURL:             string(c.LoginURL),
+		PublicURL:            string(c.PublicURL),
 		DemoUsers:            c.demoUsers(),
 		Tracing:              c.tracing,
 		Log:                  log,
@@ -167,6 +169,20 @@ func (c *serve) demoUsers() []web.DemoUser {
 		users = append(users, web.DemoUser{ID: u.ID, Name: u.DisplayName, Role: u.Role})
 	}
 	return users
+}
+
+// publicURL is the origin of the server, as a flag.
+type publicURL string
+
+var publicForm = regexp.MustCompile(`^https?://[A-Za-z0-9._:\[\]-]+$`)
+
+// UnmarshalText parses the flag.
+func (u *publicURL) UnmarshalText(text []byte) error {
+	if !publicForm.Match(text) {
+		return fmt.Errorf("%q must be an origin such as https://api.example.com", text)
+	}
+	*u = publicURL(text)
+	return nil
 }
 
 // loginURL is the URL of a page, as a flag.

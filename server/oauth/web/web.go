@@ -46,6 +46,8 @@ type Options struct {
 	// LoginURL is the platform's sign-in page. If it is empty, users can only sign in on
 	// the page of the demo.
 	LoginURL string
+	// PublicURL is the issuer. If it is empty, it is the origin of each request.
+	PublicURL string
 	// DemoUsers are the users whom the sign-in page of the demo offers. Without users
 	// there is no such page.
 	DemoUsers []DemoUser
@@ -104,7 +106,7 @@ type exchange struct {
 	*recorder
 
 	r *http.Request
-	// issuer is this server's own URL, as the client called it.
+	// issuer is this server's own URL: PublicURL or, without it, as the client called it.
 	issuer string
 	// client is the id of the client, once it is known; for the log.
 	client string
@@ -152,7 +154,9 @@ func (h *handler) admit(x *exchange) (err error) {
 	if h.Draining() {
 		return &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
 	}
-	x.issuer, err = issuerOf(x.r)
+	if x.issuer = h.PublicURL; x.issuer == "" {
+		x.issuer, err = issuerOf(x.r)
+	}
 	return err
 }
 
