@@ -99,6 +99,9 @@ type Config struct {
 	// PublicURL is the origin at which clients reach REST, such as https://api.example.com. If
 	// it is empty, it is that of each request.
 	PublicURL string
+	// DefaultAvatarURL is the picture of users and categories without one: a URL, or a path
+	// of this server such as assets.Avatar. Empty leaves them without.
+	DefaultAvatarURL string
 	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
 	DemoUsers []web.DemoUser
 	// Tracing says whether and how calls are traced; zero turns tracing off.

@@ -3,12 +3,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,9 +25,11 @@ import (
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway"
+	"github.com/moderato-live/moderato/server/assets"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/bus"
+	"github.com/moderato-live/moderato/server/certificates"
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
@@ -40,6 +45,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/peer"
+	"github.com/moderato-live/moderato/server/pictures"
 	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/standings"
 	"github.com/moderato-live/moderato/server/store"
@@ -145,6 +151,7 @@ func openStore(ctx context.Context, config Config, tracer *tracing.Tracer) (*sto
 // assemble creates the services and the background jobs, and serves both transports
 // through one chain.
 func (s *Server) assemble(registry *prometheus.Registry) error {
+	s.Store.Pictures = pictures.New(s.defaultAvatar())
 	authenticator := authn.NewAuthenticator(s.Store)
 	ticketing := &tickets.Service{Store: s.Store, Authenticator: authenticator}
 	links := &middleware.Chain{
@@ -157,6 +164,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Reads:         fair.NewGate(maxConcurrentReads),
 		MaxWait:       s.config.MaxWait,
 		Idempotency:   idempotency.New(s.Store),
+		Pictures:      s.Store.Pictures,
 	}
 	hub := watch.NewHub(s.Store, s.config.Log)
 	messages := live.NewHub(s.Store, s.config.Log, registry, chat.Visible)
@@ -202,7 +210,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	})
 	s.Docs = site.New(openapi.JSON, s.config.Log)
 	facade, err := gateway.New(conn, gateway.Options{
-		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents(s.config.PublicURL)...), Log: s.config.Log, Registerer: registry,
+		CORSOrigins: s.config.CORSOrigins, Endpoints: slices.Concat(signIn, documents(s.config.PublicURL), assets.Endpoints()), Log: s.config.Log, Registerer: registry,
 		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: s.sockets, Pages: s.Docs,
 	})
 	if err != nil {
@@ -242,6 +250,27 @@ func documents(publicURL string) (endpoints []gateway.Endpoint) {
 		}})
 	}
 	return endpoints
+}
+
+// defaultAvatar returns the URL of the default picture; empty if there is none.
+func (s *Server) defaultAvatar() string {
+	if !strings.HasPrefix(s.config.DefaultAvatarURL, "/") {
+		return s.config.DefaultAvatarURL
+	}
+	return cmp.Or(s.config.PublicURL, s.localURL()) + s.config.DefaultAvatarURL
+}
+
+// localURL returns the URL of REST on this host, for a server without a public URL.
+func (s *Server) localURL() string {
+	scheme := "http://"
+	if s.config.HTTPTLS != (certificates.Files{}) {
+		scheme = "https://"
+	}
+	host, port, _ := net.SplitHostPort(s.HTTPAddr) // the address of a listener
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + net.JoinHostPort(host, port)
 }
 
 // runJobs adds jobs that run while the server serves.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/assets"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/store"
@@ -79,6 +80,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		kong.Vars{
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
+			"default_avatar":      assets.Avatar,
 			"chat_rate":           chat.DefaultRate().String(),
 			"max_wait":            server.DefaultMaxWait.String(),
 			"streams_per_user":    fmt.Sprint(watch.DefaultStreamsPerUser),

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -52,6 +53,7 @@ type serve struct {
 	TrustedProxies      []netip.Prefix `help:"Networks of the proxies in front of REST, as CIDRs, whose X-Forwarded-For and X-Forwarded-Proto are believed." env:"MODERATO_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	WebhookAllowPrivate bool           `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
 	PublicURL           publicURL      `name:"public-url" help:"Origin at which clients reach REST, such as https://api.example.com. Default: that of each request." env:"MODERATO_PUBLIC_URL" placeholder:"ORIGIN"`
+	DefaultAvatarURL    pictureURL     `name:"default-avatar-url" help:"Picture of users and categories without one, and of live streams: a URL, or a path of this server. Empty: none." default:"${default_avatar}" env:"MODERATO_DEFAULT_AVATAR_URL" placeholder:"URL"`
 	LoginURL            loginURL       `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. If unset, sign-in is disabled." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
 	LogLevel            string         `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string         `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
@@ -133,6 +135,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		DrainDelay:           c.DrainDelay,
 		LoginURL:             string(c.LoginURL),
 		PublicURL:            string(c.PublicURL),
+		DefaultAvatarURL:     string(c.DefaultAvatarURL),
 		DemoUsers:            c.demoUsers(),
 		Tracing:              c.tracing,
 		Log:                  log,
@@ -182,6 +185,21 @@ func (u *publicURL) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q must be an origin such as https://api.example.com", text)
 	}
 	*u = publicURL(text)
+	return nil
+}
+
+// pictureURL is the URL of a picture or a path of the server, as a flag; it may be empty.
+type pictureURL string
+
+// UnmarshalText parses the flag.
+func (u *pictureURL) UnmarshalText(text []byte) error {
+	parsed, err := url.Parse(string(text))
+	isPath := err == nil && parsed.Scheme == "" && parsed.Host == "" && strings.HasPrefix(parsed.Path, "/")
+	isURL := err == nil && (parsed.Scheme == "https" || parsed.Scheme == "http") && parsed.Host != ""
+	if len(text) > 0 && !isPath && !isURL {
+		return fmt.Errorf("%q must be a URL such as https://cdn.example.com/avatar.png, or a path such as /assets/avatar.svg", text)
+	}
+	*u = pictureURL(text)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/server/assets"
 	"github.com/moderato-live/moderato/server/cli"
 	"github.com/moderato-live/moderato/server/cli/trigger"
 	"github.com/moderato-live/moderato/server/eventtype"
@@ -25,7 +26,9 @@ type triggering struct {
 
 func newTriggering(t *testing.T) *triggering {
 	t.Helper()
-	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	config := servertest.Config(storetest.SQLite(t))
+	config.DefaultAvatarURL = assets.Avatar
+	s := servertest.Start(t, config)
 	s.Load(t, servertest.World()...)
 	return &triggering{s, []string{"--grpc-server=" + s.GRPCAddr, "--client=" + servertest.ChatServer, "--token=" + s.AsService(t).Token}}
 }
@@ -47,7 +50,7 @@ func TestTriggerCausesEveryType(t *testing.T) {
 		for _, args := range [][]string{nil, {"--user=" + servertest.Viewer.String()}} {
 			code, out, errs := s.run(append(args, channel, "--times=3", name)...)
 			lines := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `+servertest.Owner.String()+`  #\d+  `+regexp.QuoteMeta(name)+` +[\w-]* +\{.*\}$`).FindAllString(out, -1)
-			if code != 0 || len(lines) != 3 || strings.Count(out, "\n") != 3 || !strings.Contains(errs, "3 of 3: ") {
+			if code != 0 || len(lines) != 3 || strings.Count(out, "\n") != 3 || !strings.Contains(errs, "3 of 3: ") || strings.Contains(out, `"avatarUrl":""`) {
 				t.Errorf("%s %v: exit code %d, prints %s%s", name, args, code, out, errs)
 			}
 		}

@@ -157,7 +157,6 @@ func TestRecordsRespectLimits(t *testing.T) {
 	var (
 		username = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
 		slug     = regexp.MustCompile(`^[a-z0-9_.-]{1,140}$`)
-		image    = regexp.MustCompile(`^https://img\.example\.com/[a-z]+/[a-z0-9_.-]+\.png$`)
 		v4       = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 		slugs    = map[string]bool{}
 	)
@@ -170,11 +169,11 @@ func TestRecordsRespectLimits(t *testing.T) {
 		switch r := r.GetKind().(type) {
 		case *platformv1.Record_Category:
 			c := r.Category
-			ok = c.GetId() >= 1 && within(c.GetName(), 1, 140) && slug.MatchString(c.GetSlug()) && image.MatchString(c.GetImageUrl()) && !slugs[c.GetSlug()]
+			ok = c.GetId() >= 1 && within(c.GetName(), 1, 140) && slug.MatchString(c.GetSlug()) && c.GetImageUrl() == "" && !slugs[c.GetSlug()]
 			slugs[c.GetSlug()] = true
 		case *platformv1.Record_User:
 			u := r.User
-			ok = v4.MatchString(u.GetId()) && username.MatchString(u.GetUsername()) && within(u.GetDisplayName(), 1, 140) && image.MatchString(u.GetAvatarUrl())
+			ok = v4.MatchString(u.GetId()) && username.MatchString(u.GetUsername()) && within(u.GetDisplayName(), 1, 140) && u.GetAvatarUrl() == ""
 		case *platformv1.Record_Channel:
 			c := r.Channel
 			tag, err := language.Parse(c.GetLang())

@@ -116,8 +116,7 @@ func (f *feed) streams(r *rand.Rand, channel int) {
 	if slices.Contains(liveChannels, channel) {
 		f.add(&platformv1.Record{Kind: &platformv1.Record_Stream{Stream: &platformv1.StreamRecord{
 			ChannelId: f.id(channel), StartedAt: f.now.Add(-time.Duration(between(r, 70, 200)) * time.Minute).Proto(),
-			Title: c.title, Lang: c.lang, PreviewImgUrl: imageAddress + "live/" + f.id(channel) + ".jpg",
-			ViewerCount: int64(between(r, 20, 1500)),
+			Title: c.title, Lang: c.lang, ViewerCount: int64(between(r, 20, 1500)),
 		}}})
 	}
 }

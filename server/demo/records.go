@@ -4,17 +4,14 @@
 package demo
 
 import (
-	"strings"
-
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
-const (
-	imageAddress  = "https://img.example.com/categories/"
-	avatarAddress = "https://img.example.com/avatars/"
-)
+// imageAddress is where the previews of clips and VODs are. Users, categories and live streams
+// have the default picture, which the demo serves itself.
+const imageAddress = "https://img.example.com/"
 
 // Records returns the demo's state, in an order in which every record follows the
 // records that it refers to. Only the times depend on now: the ids and everything
@@ -65,7 +62,7 @@ func (w *world) clients() []*platformv1.Record {
 }
 
 func (c category) record() *platformv1.Record {
-	record := &platformv1.CategoryRecord{Id: c.id, Name: c.name, Slug: c.slug, ImageUrl: imageAddress + c.slug + ".png"}
+	record := &platformv1.CategoryRecord{Id: c.id, Name: c.name, Slug: c.slug}
 	if c.parent != 0 {
 		record.ParentId = &c.parent
 	}
@@ -75,7 +72,6 @@ func (c category) record() *platformv1.Record {
 func (p Person) record() *platformv1.Record {
 	return &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{
 		Id: p.ID.String(), Username: p.Username, DisplayName: p.DisplayName,
-		AvatarUrl: avatarAddress + strings.ToLower(p.Username) + ".png",
 	}}}
 }
 

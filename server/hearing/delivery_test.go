@@ -16,6 +16,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/socketio/socketiotest"
 	"github.com/moderato-live/moderato/server/store"
@@ -34,11 +35,11 @@ type listener struct {
 	caller
 
 	transport string
-	heard     <-chan string // the types of the events
+	heard     <-chan string // the events in JSON
 }
 
-// listen are the ways to listen without naming types. Each returns the types of the events
-// of Owner's channel. Every later event is delivered.
+// listen are the ways to listen without naming types. Each returns the events of Owner's
+// channel, in JSON. Every later event is delivered.
 var listen = map[string]func(t *testing.T, s *servertest.Server, c caller) <-chan string{
 	"SSE": listenSSE, "gRPC": listenGRPC, "Socket.IO": listenSocketIO, "webhook": listenWebhook,
 }
@@ -80,8 +81,8 @@ func (l listener) wantTypes(t *testing.T) {
 	late := time.After(patience)
 	for len(got) < len(want) {
 		select {
-		case kind := <-l.heard:
-			got = append(got, kind)
+		case event := <-l.heard:
+			got = append(got, typeOf(t, event))
 		case <-late:
 			t.Fatalf("%s, %s: heard only %q, want %q", l.name, l.transport, got, want)
 		}
@@ -112,7 +113,7 @@ func listenGRPC(t *testing.T, s *servertest.Server, c caller) <-chan string {
 				return
 			}
 			if m.GetEvent() != nil {
-				heard <- m.GetEvent().GetMetadata().GetSubscriptionType()
+				heard <- string(outbox.JSON(m.GetEvent()))
 			}
 		}
 	}()
@@ -136,7 +137,7 @@ func listenSSE(t *testing.T, s *servertest.Server, c caller) <-chan string {
 	go func() {
 		for lines.Scan() {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && data != "" {
-				heard <- typeOf(t, []byte(data))
+				heard <- data
 			}
 		}
 	}()
@@ -159,7 +160,7 @@ func listenSocketIO(t *testing.T, s *servertest.Server, c caller) <-chan string 
 	heard := make(chan string, 100)
 	go func() {
 		for m := range client.Messages {
-			heard <- m.Metadata.SubscriptionType
+			heard <- strings.TrimSuffix(strings.TrimPrefix(m.Raw, `["eventsub",`), "]")
 		}
 	}()
 	return heard
@@ -175,7 +176,7 @@ func listenWebhook(t *testing.T, s *servertest.Server, c caller) <-chan string {
 		if err != nil {
 			return // the server has stopped
 		}
-		heard <- typeOf(t, body)
+		heard <- string(body)
 	}))
 	t.Cleanup(receiver.Close)
 	create(t, s, c, servertest.Args{"channelId": servertest.Owner.String(), "url": receiver.URL})
@@ -186,12 +187,12 @@ func listenWebhook(t *testing.T, s *servertest.Server, c caller) <-chan string {
 }
 
 // typeOf returns the type of an event.
-func typeOf(t *testing.T, event []byte) string {
+func typeOf(t *testing.T, event string) string {
 	t.Helper()
 	var e struct {
 		Metadata struct{ SubscriptionType string }
 	}
-	if err := json.Unmarshal(event, &e); err != nil {
+	if err := json.Unmarshal([]byte(event), &e); err != nil {
 		t.Errorf("%s: %v", event, err)
 	}
 	return e.Metadata.SubscriptionType

@@ -8,6 +8,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -62,7 +63,12 @@ type caller struct {
 // start starts a server on which the owner granted users.read to Dashboard.
 func start(t *testing.T, url store.URL) *servertest.Server {
 	t.Helper()
-	config := servertest.Config(url)
+	return startWith(t, servertest.Config(url))
+}
+
+// startWith is start with a configuration.
+func startWith(t *testing.T, config server.Config) *servertest.Server {
+	t.Helper()
 	config.Streams = watch.StreamLimits{PerUser: 1000, PerToken: 1000}
 	config.WebhookAllowPrivate = true
 	s := servertest.Start(t, config)

@@ -101,6 +101,7 @@ const (
 
 // Post delivers a message that this server has just stored. It does not wait.
 func (h *Hub) Post(m Message) {
+	h.store.Pictures.Fill(m.Event)
 	h.arrive(m)
 	h.exchange.post(m)
 	if h.Posted != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/logging"
+	"github.com/moderato-live/moderato/server/pictures"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/tracing"
 )
@@ -44,6 +45,8 @@ type Chain struct {
 	Reads *fair.Gate
 	// Idempotency handles the changes that have an idempotency key.
 	Idempotency *idempotency.Keys
+	// Pictures fills the empty pictures of responses.
+	Pictures *pictures.Filler
 	// MaxWait is the longest time that a call may wait for a slot of the store.
 	MaxWait time.Duration
 
@@ -61,7 +64,13 @@ func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	call := c.begin(ctx, info.FullMethod)
-	response, err := call.run(func() (any, error) { return call.inTurn(handler, req) })
+	response, err := call.run(func() (any, error) {
+		response, err := call.inTurn(handler, req)
+		if m, ok := response.(proto.Message); ok && err == nil {
+			c.Pictures.Fill(m) // here, so that the responses that Idempotency keeps stay as they are
+		}
+		return response, err
+	})
 	return response, call.end(err)
 }
 

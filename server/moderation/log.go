@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/pictures"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -138,7 +139,7 @@ var logPage = store.Declare(func(_ *store.Dialect, q *logQuery) (string, []any) 
 func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {
 	var rows []*moderatov1.LogEntry
 	err := logPage.Each(ctx, s.Store, q, func(r *store.Row) error {
-		row, err := readEntry(r)
+		row, err := readEntry(r, s.Store.Pictures)
 		rows = append(rows, row)
 		return err
 	})
@@ -155,15 +156,15 @@ func readUser(r *store.Row) *moderatov1.LogUser {
 	return &moderatov1.LogUser{Id: id.String(), DisplayName: displayName, Slug: slug}
 }
 
-func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
+func readEntry(r *store.Row, filled *pictures.Filler) (*moderatov1.LogEntry, error) {
 	row := &moderatov1.LogEntry{
 		Id: r.ID().String(), Sequence: r.Int(), Type: r.Text(), CreatedAt: r.Instant().Proto(), ClientId: r.Text(), RequestId: r.Text(),
 		Payload: &structpb.Struct{},
 	}
-	payload := r.Text()
+	payload := filled.FillJSON([]byte(r.Text()))
 	row.Moderator, row.User = readUser(r), readUser(r)
 	evidence := r.Text()
-	err := protojson.Unmarshal([]byte(payload), row.GetPayload())
+	err := protojson.Unmarshal(payload, row.GetPayload())
 	if err == nil {
 		err = addSanction(row, payload)
 	}
@@ -177,8 +178,8 @@ func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
 }
 
 // addSanction adds what only entries of bans and mutes, and of their ends, have.
-func addSanction(row *moderatov1.LogEntry, payload string) (err error) {
-	read := func(e proto.Message) { err = jsonapi.Unmarshal([]byte(payload), e, jsonapi.Options{}) }
+func addSanction(row *moderatov1.LogEntry, payload []byte) (err error) {
+	read := func(e proto.Message) { err = jsonapi.Unmarshal(payload, e, jsonapi.Options{}) }
 	switch row.GetType() {
 	case "channel.ban":
 		var e moderatov1.BanEvent

@@ -9,7 +9,8 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// JSON returns the JSON encoding of the event, which contains the payload as it was stored.
+// JSON returns the JSON encoding of the event, which contains the payload as it was stored,
+// with the default picture for empty ones.
 // The listeners share it. It must not be modified.
 func (e *Event) JSON() []byte { return e.json() }
 

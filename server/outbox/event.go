@@ -166,6 +166,7 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 	if e.Cursor, err = Cursor(ctx, s, e.Position); err != nil {
 		return nil, err
 	}
+	payload = s.Pictures.FillJSON(payload)
 	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()
 	e.Message = &moderatov1.Event{Metadata: meta}
 	e.response = &moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message}

@@ -30,6 +30,7 @@ import (
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/pictures"
 	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/prepared"
 	"github.com/moderato-live/moderato/server/tracing"
@@ -48,6 +49,8 @@ type Store struct {
 	Written Signal
 	// Cursors seals the cursors of lists and event streams.
 	Cursors *cursor.Sealer
+	// Pictures fills the empty pictures of the events that are read from this Store.
+	Pictures *pictures.Filler
 	// ChangeQueues queues changes of a channel before they request the channel's lock.
 	ChangeQueues *changequeue.Queues
 

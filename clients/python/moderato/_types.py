@@ -183,7 +183,7 @@ class AudienceMember:
     """The username in lower case."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
     is_follower: bool
     """Whether the user follows the channel."""
@@ -410,7 +410,7 @@ class Category:
     """The name in URLs."""
 
     image_url: str
-    """The URL of the picture; may be empty."""
+    """The URL of the picture. If there is none, that of the default picture."""
 
     parent_id: Optional[int]
     """The id of the category above this one; null if there is none."""
@@ -439,7 +439,7 @@ class Channel:
     """The owner's username in lower case, as in the channel's URL."""
 
     avatar_url: str
-    """The URL of the owner's avatar picture; may be empty."""
+    """The URL of the owner's avatar picture. If there is none, that of the default picture."""
 
     lang: str
     """The language: a BCP 47 tag in canonical form."""
@@ -468,7 +468,7 @@ class ChannelCategory:
     """The name as used in URLs."""
 
     image_url: str
-    """The URL of the picture; may be empty."""
+    """The URL of the picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)
@@ -585,7 +585,7 @@ class ChatSender:
     """The display name."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
     is_owner: bool
     """Whether the sender owns the channel."""
@@ -695,7 +695,7 @@ class ContentCategory:
     """The name as used in URLs."""
 
     image_url: str
-    """The URL of the picture; may be empty."""
+    """The URL of the picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)
@@ -709,7 +709,7 @@ class ContentUser:
     """The username, with the letter case that the user chose."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)
@@ -917,7 +917,7 @@ class FollowedChannel:
     """The username of the channel's owner in lower case."""
 
     avatar_url: str
-    """The URL of the owner's avatar picture; may be empty."""
+    """The URL of the owner's avatar picture. If there is none, that of the default picture."""
 
     is_follower: bool
     """Whether the token's user follows the channel. Always true."""
@@ -946,7 +946,7 @@ class Follower:
     """The display name."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
     followed_at: datetime
     """When the follow began: UTC, milliseconds."""
@@ -1020,7 +1020,7 @@ class GetProfileResponse:
     """The display name."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
     channel_id: Optional[str]
     """The user's channel: a UUID in lower case, equal to `userId`; null if the user has no channel."""
@@ -1088,7 +1088,7 @@ class GetStreamInfoResponse:
     """The title of the stream; the title of the channel if it is not live."""
 
     preview_img_url: str
-    """The URL of a preview picture of the stream; empty if the channel is not live."""
+    """The URL of a preview picture of the stream, or that of the default picture if it has none; empty if the channel is not live."""
 
     started_at: Optional[datetime]
     """When the stream started: UTC, milliseconds; null if the channel is not live."""
@@ -1436,7 +1436,7 @@ class ModeratedChannel:
     """The username of the channel's owner, with the letter case that the owner chose."""
 
     avatar_url: str
-    """The URL of the owner's avatar picture; may be empty."""
+    """The URL of the owner's avatar picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)
@@ -1571,7 +1571,7 @@ class Person:
     """The display name."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)
@@ -1799,7 +1799,7 @@ class Subscriber:
     """The display name."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
     subscribed_at: datetime
     """When the period began: UTC, milliseconds."""
@@ -2220,7 +2220,7 @@ class UserSummary:
     """The username in lower case, as in the URL of the user's channel."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)
@@ -2330,7 +2330,7 @@ class Voter:
     """The display name."""
 
     avatar_url: str
-    """The URL of the avatar picture; may be empty."""
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
     address: str
     """The address from which the user voted; may be empty."""

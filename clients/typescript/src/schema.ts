@@ -891,7 +891,7 @@ export interface components {
             displayName: string;
             /** @description The username in lower case. */
             slug: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /** @description Whether the user follows the channel. */
             isFollower: boolean;
@@ -1178,7 +1178,7 @@ export interface components {
             title: string;
             /** @description The name in URLs. */
             slug: string;
-            /** @description The URL of the picture; may be empty. */
+            /** @description The URL of the picture. If there is none, that of the default picture. */
             imageUrl: string;
             /**
              * Format: int64
@@ -1203,7 +1203,7 @@ export interface components {
             bio: string;
             /** @description The owner's username in lower case, as in the channel's URL. */
             slug: string;
-            /** @description The URL of the owner's avatar picture; may be empty. */
+            /** @description The URL of the owner's avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /** @description The language: a BCP 47 tag in canonical form. */
             lang: string;
@@ -1228,7 +1228,7 @@ export interface components {
             name: string;
             /** @description The name as used in URLs. */
             slug: string;
-            /** @description The URL of the picture; may be empty. */
+            /** @description The URL of the picture. If there is none, that of the default picture. */
             imageUrl: string;
         };
         /** @description ChatClearEvent is the payload of `channel.chat.clear`: every message that was posted in the channel so far is deleted. */
@@ -1349,7 +1349,7 @@ export interface components {
             username: string;
             /** @description The display name. */
             displayName: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /** @description Whether the sender owns the channel. */
             isOwner: boolean;
@@ -1481,7 +1481,7 @@ export interface components {
             name: string;
             /** @description The name as used in URLs. */
             slug: string;
-            /** @description The URL of the picture; may be empty. */
+            /** @description The URL of the picture. If there is none, that of the default picture. */
             imageUrl: string;
         };
         /** @description ContentUser is a user in a clip or VOD row: its creator, or the owner of its channel. */
@@ -1493,7 +1493,7 @@ export interface components {
             id: string;
             /** @description The username, with the letter case that the user chose. */
             username: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
         };
         /** @description CreateEventTicketRequest is empty: the stream names its channel and types. */
@@ -1773,7 +1773,7 @@ export interface components {
             displayName: string;
             /** @description The username of the channel's owner in lower case. */
             slug: string;
-            /** @description The URL of the owner's avatar picture; may be empty. */
+            /** @description The URL of the owner's avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /** @description Whether the token's user follows the channel. Always true. */
             isFollower: boolean;
@@ -1798,7 +1798,7 @@ export interface components {
             username: string;
             /** @description The display name. */
             displayName: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /**
              * Format: date-time
@@ -1882,7 +1882,7 @@ export interface components {
             slug: string;
             /** @description The display name. */
             displayName: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /**
              * Format: uuid
@@ -1953,7 +1953,7 @@ export interface components {
             isLive: boolean;
             /** @description The title of the stream; the title of the channel if it is not live. */
             title: string;
-            /** @description The URL of a preview picture of the stream; empty if the channel is not live. */
+            /** @description The URL of a preview picture of the stream, or that of the default picture if it has none; empty if the channel is not live. */
             previewImgUrl: string;
             /**
              * Format: date-time
@@ -2252,7 +2252,7 @@ export interface components {
             uuid: string;
             /** @description The username of the channel's owner, with the letter case that the owner chose. */
             username: string;
-            /** @description The URL of the owner's avatar picture; may be empty. */
+            /** @description The URL of the owner's avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
         };
         /** @description MuteEvent is the payload of `channel.mute`. */
@@ -2411,7 +2411,7 @@ export interface components {
             username: string;
             /** @description The display name. */
             displayName: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
         };
         /** @description PinMessageRequest names the message. */
@@ -2838,7 +2838,7 @@ export interface components {
             username: string;
             /** @description The display name. */
             displayName: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /**
              * Format: date-time
@@ -3335,7 +3335,7 @@ export interface components {
             displayName: string;
             /** @description The username in lower case, as in the URL of the user's channel. */
             slug: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
         };
         /** @description Vod is a recorded stream of a channel. */
@@ -3455,7 +3455,7 @@ export interface components {
             username: string;
             /** @description The display name. */
             displayName: string;
-            /** @description The URL of the avatar picture; may be empty. */
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
             avatarUrl: string;
             /** @description The address from which the user voted; may be empty. */
             address: string;

@@ -84,7 +84,7 @@ type ChannelCategory struct {
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// The name as used in URLs.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the picture; may be empty.
+	// The URL of the picture. If there is none, that of the default picture.
 	ImageUrl      string `protobuf:"bytes,4,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -160,7 +160,7 @@ type ContentCategory struct {
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// The name as used in URLs.
 	Slug string `protobuf:"bytes,4,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the picture; may be empty.
+	// The URL of the picture. If there is none, that of the default picture.
 	ImageUrl      string `protobuf:"bytes,5,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -244,7 +244,7 @@ type Channel struct {
 	Bio string `protobuf:"bytes,4,opt,name=bio" json:"bio,omitempty"`
 	// The owner's username in lower case, as in the channel's URL.
 	Slug string `protobuf:"bytes,5,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the owner's avatar picture; may be empty.
+	// The URL of the owner's avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,6,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// The language: a BCP 47 tag in canonical form.
 	Lang string `protobuf:"bytes,7,opt,name=lang" json:"lang,omitempty"`
@@ -615,7 +615,8 @@ type GetStreamInfoResponse struct {
 	IsLive bool `protobuf:"varint,1,opt,name=is_live,json=isLive" json:"is_live,omitempty"`
 	// The title of the stream; the title of the channel if it is not live.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
-	// The URL of a preview picture of the stream; empty if the channel is not live.
+	// The URL of a preview picture of the stream, or that of the default picture if it has
+	// none; empty if the channel is not live.
 	PreviewImgUrl string `protobuf:"bytes,3,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
 	// When the stream started: UTC, milliseconds; null if the channel is not live.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
@@ -1035,7 +1036,7 @@ type AudienceMember struct {
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username in lower case.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// Whether the user follows the channel.
 	IsFollower bool `protobuf:"varint,5,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
@@ -1267,7 +1268,7 @@ type FollowedChannel struct {
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username of the channel's owner in lower case.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the owner's avatar picture; may be empty.
+	// The URL of the owner's avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// Whether the token's user follows the channel. Always true.
 	IsFollower bool `protobuf:"varint,5,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
@@ -3121,7 +3122,7 @@ type ContentUser struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The username, with the letter case that the user chose.
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl     string `protobuf:"bytes,3,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4415,7 +4416,7 @@ type Category struct {
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
 	// The name in URLs.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the picture; may be empty.
+	// The URL of the picture. If there is none, that of the default picture.
 	ImageUrl string `protobuf:"bytes,4,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	// The id of the category above this one; null if there is none.
 	ParentId *int64 `protobuf:"varint,5,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
@@ -4504,26 +4505,26 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x1amoderato/v1/channels.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/common.proto\"$\n" +
 	"\n" +
 	"Pagination\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"f\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"l\n" +
 	"\x0fChannelCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1b\n" +
-	"\timage_url\x18\x04 \x01(\tR\bimageUrl\"\x8a\x01\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12!\n" +
+	"\timage_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\bimageUrl\"\x90\x01\n" +
 	"\x0fContentCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\"\n" +
 	"\tparent_id\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
-	"\x04slug\x18\x04 \x01(\tR\x04slug\x12\x1b\n" +
-	"\timage_url\x18\x05 \x01(\tR\bimageUrl\"\xa5\x02\n" +
+	"\x04slug\x18\x04 \x01(\tR\x04slug\x12!\n" +
+	"\timage_url\x18\x05 \x01(\tB\x04\xe0\xb5\x18\x01R\bimageUrl\"\xab\x02\n" +
 	"\aChannel\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12!\n" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x10\n" +
 	"\x03bio\x18\x04 \x01(\tR\x03bio\x12\x12\n" +
-	"\x04slug\x18\x05 \x01(\tR\x04slug\x12\x1d\n" +
+	"\x04slug\x18\x05 \x01(\tR\x04slug\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x06 \x01(\tR\tavatarUrl\x12\x12\n" +
+	"avatar_url\x18\x06 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12\x12\n" +
 	"\x04lang\x18\a \x01(\tR\x04lang\x12\x17\n" +
 	"\ais_live\x18\b \x01(\bR\x06isLive\x12%\n" +
 	"\x0efollower_count\x18\t \x01(\x03R\rfollowerCount\x128\n" +
@@ -4547,11 +4548,11 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\"6\n" +
 	"\x0eStreamCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\"\xe2\x01\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\"\xe8\x01\n" +
 	"\x15GetStreamInfoResponse\x12\x17\n" +
 	"\ais_live\x18\x01 \x01(\bR\x06isLive\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12&\n" +
-	"\x0fpreview_img_url\x18\x03 \x01(\tR\rpreviewImgUrl\x129\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12,\n" +
+	"\x0fpreview_img_url\x18\x03 \x01(\tB\x04\xe0\xb5\x18\x02R\rpreviewImgUrl\x129\n" +
 	"\n" +
 	"started_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x127\n" +
 	"\bcategory\x18\x05 \x01(\v2\x1b.moderato.v1.StreamCategoryR\bcategory\"0\n" +
@@ -4580,13 +4581,13 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\fstreak_count\x18\x04 \x01(\x03B\x05\xaa\x01\x02\b\x01R\vstreakCount\x129\n" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12?\n" +
-	"\rsubscribed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\"\xa0\x02\n" +
+	"\rsubscribed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\"\xa6\x02\n" +
 	"\x0eAudienceMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1d\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x1f\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12\x1f\n" +
 	"\vis_follower\x18\x05 \x01(\bR\n" +
 	"isFollower\x12;\n" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -4602,13 +4603,13 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x1b.moderato.v1.AudienceMemberR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xd9\x02\n" +
+	"pagination\"\xdf\x02\n" +
 	"\x0fFollowedChannel\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1d\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x1f\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12\x1f\n" +
 	"\vis_follower\x18\x05 \x01(\bR\n" +
 	"isFollower\x12;\n" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -4750,12 +4751,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x05votes\x18\x01 \x03(\v2\x11.moderato.v1.VoteR\x05votes\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"X\n" +
+	"pagination\"^\n" +
 	"\vContentUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x03 \x01(\tR\tavatarUrl\"\xd5\x02\n" +
+	"avatar_url\x18\x03 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\"\xd5\x02\n" +
 	"\x04Clip\x12\x17\n" +
 	"\aclip_id\x18\x01 \x01(\tR\x06clipId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x1d\n" +
@@ -4854,12 +4855,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.CategoryR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x99\x01\n" +
+	"pagination\"\x9f\x01\n" +
 	"\bCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1b\n" +
-	"\timage_url\x18\x04 \x01(\tR\bimageUrl\x12\"\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12!\n" +
+	"\timage_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\bimageUrl\x12\"\n" +
 	"\tparent_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
 	"\x04name\x18\x06 \x01(\tR\x04name2\xe8\x19\n" +
 	"\x0fChannelsService\x12\x80\x01\n" +

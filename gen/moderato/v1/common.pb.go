@@ -7,6 +7,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -31,7 +32,7 @@ type UserSummary struct {
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username in lower case, as in the URL of the user's channel.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl     string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -104,7 +105,7 @@ type Person struct {
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	// The display name.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl     string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -172,19 +173,19 @@ var File_moderato_v1_common_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_common_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/common.proto\x12\vmoderato.v1\"s\n" +
+	"\x18moderato/v1/common.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto\"y\n" +
 	"\vUserSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1d\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\"v\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\"|\n" +
 	"\x06Person\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrlBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrlBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_common_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -1958,7 +1959,7 @@ type Follower struct {
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	// The display name.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// When the follow began: UTC, milliseconds.
 	FollowedAt    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
@@ -2040,7 +2041,7 @@ type Subscriber struct {
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	// The display name.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// When the period began: UTC, milliseconds.
 	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
@@ -2131,7 +2132,7 @@ type Voter struct {
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	// The display name.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// The address from which the user voted; may be empty.
 	Address       string `protobuf:"bytes,5,opt,name=address" json:"address,omitempty"`
@@ -2372,7 +2373,7 @@ type ChatSender struct {
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	// The display name.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// Whether the sender owns the channel.
 	IsOwner bool `protobuf:"varint,5,opt,name=is_owner,json=isOwner" json:"is_owner,omitempty"`
@@ -2845,7 +2846,7 @@ var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\xe5\x03\n" +
+	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/common.proto\"\xe5\x03\n" +
 	"\bBanEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3065,30 +3066,30 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06raider\x18\x03 \x01(\v2\x13.moderato.v1.PersonR\x06raider\x12!\n" +
 	"\fviewer_count\x18\x04 \x01(\x03R\vviewerCount\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xb5\x01\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xbb\x01\n" +
 	"\bFollower\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12;\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12;\n" +
 	"\vfollowed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"followedAt\"\x8f\x02\n" +
+	"followedAt\"\x95\x02\n" +
 	"\n" +
 	"Subscriber\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12?\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12?\n" +
 	"\rsubscribed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\x12R\n" +
-	"\x17subscription_expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x15subscriptionExpiresAt\"\x8f\x01\n" +
+	"\x17subscription_expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x15subscriptionExpiresAt\"\x95\x01\n" +
 	"\x05Voter\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x18\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12\x18\n" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\"I\n" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
@@ -3103,14 +3104,14 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06sender\x18\x04 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x129\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x124\n" +
-	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xd7\x02\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xdd\x02\n" +
 	"\n" +
 	"ChatSender\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x19\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12\x19\n" +
 	"\bis_owner\x18\x05 \x01(\bR\aisOwner\x12!\n" +
 	"\fis_moderator\x18\x06 \x01(\bR\visModerator\x12\x15\n" +
 	"\x06is_vip\x18\a \x01(\bR\x05isVip\x12\x13\n" +

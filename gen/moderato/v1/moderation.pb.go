@@ -36,7 +36,7 @@ type ModeratedChannel struct {
 	Uuid string `protobuf:"bytes,1,opt,name=uuid" json:"uuid,omitempty"`
 	// The username of the channel's owner, with the letter case that the owner chose.
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// The URL of the owner's avatar picture; may be empty.
+	// The URL of the owner's avatar picture. If there is none, that of the default picture.
 	AvatarUrl     string `protobuf:"bytes,3,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3873,12 +3873,12 @@ var File_moderato_v1_moderation_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cmoderato/v1/moderation.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\x1a\x18moderato/v1/common.proto\"a\n" +
+	"\x1cmoderato/v1/moderation.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\x1a\x18moderato/v1/common.proto\"g\n" +
 	"\x10ModeratedChannel\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x1a\n" +
-	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x03 \x01(\tR\tavatarUrl\"v\n" +
+	"avatar_url\x18\x03 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\"v\n" +
 	"\x1cListModeratedChannelsRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12%\n" +
 	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +

@@ -92,7 +92,7 @@ type GetProfileResponse struct {
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
 	// The display name.
 	DisplayName string `protobuf:"bytes,4,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The URL of the avatar picture; may be empty.
+	// The URL of the avatar picture. If there is none, that of the default picture.
 	AvatarUrl string `protobuf:"bytes,5,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// The user's channel: a UUID in lower case, equal to `user_id`; null if the user has no
 	// channel.
@@ -645,14 +645,14 @@ const file_moderato_v1_users_proto_rawDesc = "" +
 	"\x17moderato/v1/users.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/common.proto\"P\n" +
 	"\x11GetProfileRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
-	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\xc5\x01\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\xcb\x01\n" +
 	"\x12GetProfileResponse\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x12\n" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x12!\n" +
-	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x05 \x01(\tR\tavatarUrl\x12$\n" +
+	"avatar_url\x18\x05 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12$\n" +
 	"\n" +
 	"channel_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\tchannelId\"5\n" +
 	"\x1aGetAchievementStatsRequest\x12\x17\n" +

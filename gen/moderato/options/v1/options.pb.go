@@ -453,6 +453,60 @@ func (UnknownFields) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{6}
 }
 
+// DefaultPicture says when an empty URL of a picture is replaced by that of the default
+// picture, in responses and events. Stored data keeps the empty URL.
+type DefaultPicture int32
+
+const (
+	// Never.
+	DefaultPicture_DEFAULT_PICTURE_UNSPECIFIED DefaultPicture = 0
+	// Always.
+	DefaultPicture_DEFAULT_PICTURE_ALWAYS DefaultPicture = 1
+	// While the field `is_live` of the same message is true.
+	DefaultPicture_DEFAULT_PICTURE_WHILE_LIVE DefaultPicture = 2
+)
+
+// Enum value maps for DefaultPicture.
+var (
+	DefaultPicture_name = map[int32]string{
+		0: "DEFAULT_PICTURE_UNSPECIFIED",
+		1: "DEFAULT_PICTURE_ALWAYS",
+		2: "DEFAULT_PICTURE_WHILE_LIVE",
+	}
+	DefaultPicture_value = map[string]int32{
+		"DEFAULT_PICTURE_UNSPECIFIED": 0,
+		"DEFAULT_PICTURE_ALWAYS":      1,
+		"DEFAULT_PICTURE_WHILE_LIVE":  2,
+	}
+)
+
+func (x DefaultPicture) Enum() *DefaultPicture {
+	p := new(DefaultPicture)
+	*p = x
+	return p
+}
+
+func (x DefaultPicture) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DefaultPicture) Descriptor() protoreflect.EnumDescriptor {
+	return file_moderato_options_v1_options_proto_enumTypes[7].Descriptor()
+}
+
+func (DefaultPicture) Type() protoreflect.EnumType {
+	return &file_moderato_options_v1_options_proto_enumTypes[7]
+}
+
+func (x DefaultPicture) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DefaultPicture.Descriptor instead.
+func (DefaultPicture) EnumDescriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{7}
+}
+
 // Policy declares who may call a method (docs/interface.md, section 5). A service
 // token is accepted wherever an app token is accepted and, if it acts for a user,
 // wherever a user token is accepted; it has every scope.
@@ -935,6 +989,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50011,opt,name=omit_empty",
 		Filename:      "moderato/options/v1/options.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*DefaultPicture)(nil),
+		Field:         50012,
+		Name:          "moderato.options.v1.default_picture",
+		Tag:           "varint,50012,opt,name=default_picture,enum=moderato.options.v1.DefaultPicture",
+		Filename:      "moderato/options/v1/options.proto",
+	},
 }
 
 // Extension fields to descriptorpb.ServiceOptions.
@@ -1003,6 +1065,10 @@ var (
 	//
 	// optional bool omit_empty = 50011;
 	E_OmitEmpty = &file_moderato_options_v1_options_proto_extTypes[10]
+	// When the server answers with the default picture because the URL in the field is empty.
+	//
+	// optional moderato.options.v1.DefaultPicture default_picture = 50012;
+	E_DefaultPicture = &file_moderato_options_v1_options_proto_extTypes[11]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -1088,7 +1154,11 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI*V\n" +
 	"\rUnknownFields\x12\x1e\n" +
 	"\x1aUNKNOWN_FIELDS_UNSPECIFIED\x10\x00\x12%\n" +
-	"!UNKNOWN_FIELDS_REFUSED_IF_SIMILAR\x10\x01:e\n" +
+	"!UNKNOWN_FIELDS_REFUSED_IF_SIMILAR\x10\x01*m\n" +
+	"\x0eDefaultPicture\x12\x1f\n" +
+	"\x1bDEFAULT_PICTURE_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16DEFAULT_PICTURE_ALWAYS\x10\x01\x12\x1e\n" +
+	"\x1aDEFAULT_PICTURE_WHILE_LIVE\x10\x02:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:F\n" +
 	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:;\n" +
@@ -1100,7 +1170,8 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06bounds:9\n" +
 	"\ainlined\x12\x1d.google.protobuf.FieldOptions\x18چ\x03 \x01(\bR\ainlined:>\n" +
 	"\n" +
-	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\tomitEmptyBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\tomitEmpty:m\n" +
+	"\x0fdefault_picture\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\x0e2#.moderato.options.v1.DefaultPictureR\x0edefaultPictureBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_options_v1_options_proto_rawDescOnce sync.Once
@@ -1114,7 +1185,7 @@ func file_moderato_options_v1_options_proto_rawDescGZIP() []byte {
 	return file_moderato_options_v1_options_proto_rawDescData
 }
 
-var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
 var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Token)(0),                            // 0: moderato.options.v1.Token
@@ -1124,47 +1195,50 @@ var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Origin)(0),                           // 4: moderato.options.v1.Origin
 	(Format)(0),                           // 5: moderato.options.v1.Format
 	(UnknownFields)(0),                    // 6: moderato.options.v1.UnknownFields
-	(*Policy)(nil),                        // 7: moderato.options.v1.Policy
-	(*Status)(nil),                        // 8: moderato.options.v1.Status
-	(*EventType)(nil),                     // 9: moderato.options.v1.EventType
-	(*Bounds)(nil),                        // 10: moderato.options.v1.Bounds
-	(code.Code)(0),                        // 11: google.rpc.Code
-	(*descriptorpb.ServiceOptions)(nil),   // 12: google.protobuf.ServiceOptions
-	(*descriptorpb.MethodOptions)(nil),    // 13: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil),   // 14: google.protobuf.MessageOptions
-	(*descriptorpb.EnumValueOptions)(nil), // 15: google.protobuf.EnumValueOptions
-	(*descriptorpb.FieldOptions)(nil),     // 16: google.protobuf.FieldOptions
+	(DefaultPicture)(0),                   // 7: moderato.options.v1.DefaultPicture
+	(*Policy)(nil),                        // 8: moderato.options.v1.Policy
+	(*Status)(nil),                        // 9: moderato.options.v1.Status
+	(*EventType)(nil),                     // 10: moderato.options.v1.EventType
+	(*Bounds)(nil),                        // 11: moderato.options.v1.Bounds
+	(code.Code)(0),                        // 12: google.rpc.Code
+	(*descriptorpb.ServiceOptions)(nil),   // 13: google.protobuf.ServiceOptions
+	(*descriptorpb.MethodOptions)(nil),    // 14: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil),   // 15: google.protobuf.MessageOptions
+	(*descriptorpb.EnumValueOptions)(nil), // 16: google.protobuf.EnumValueOptions
+	(*descriptorpb.FieldOptions)(nil),     // 17: google.protobuf.FieldOptions
 }
 var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: moderato.options.v1.Policy.tokens:type_name -> moderato.options.v1.Token
 	1,  // 1: moderato.options.v1.Policy.relation:type_name -> moderato.options.v1.Relation
-	11, // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
+	12, // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
 	2,  // 3: moderato.options.v1.Status.only:type_name -> moderato.options.v1.Transport
 	4,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
 	3,  // 5: moderato.options.v1.EventType.audience:type_name -> moderato.options.v1.Audience
 	5,  // 6: moderato.options.v1.Bounds.format:type_name -> moderato.options.v1.Format
-	12, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
-	13, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	13, // 9: moderato.options.v1.max_body_bytes:extendee -> google.protobuf.MethodOptions
-	13, // 10: moderato.options.v1.has_etag:extendee -> google.protobuf.MethodOptions
-	14, // 11: moderato.options.v1.unknown_fields:extendee -> google.protobuf.MessageOptions
-	15, // 12: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	15, // 13: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
-	16, // 14: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	16, // 15: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	16, // 16: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
-	16, // 17: moderato.options.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	7,  // 18: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	7,  // 19: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	6,  // 20: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
-	8,  // 21: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	10, // 22: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	9,  // 23: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	10, // 24: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	18, // [18:25] is the sub-list for extension type_name
-	7,  // [7:18] is the sub-list for extension extendee
+	13, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
+	14, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
+	14, // 9: moderato.options.v1.max_body_bytes:extendee -> google.protobuf.MethodOptions
+	14, // 10: moderato.options.v1.has_etag:extendee -> google.protobuf.MethodOptions
+	15, // 11: moderato.options.v1.unknown_fields:extendee -> google.protobuf.MessageOptions
+	16, // 12: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	16, // 13: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
+	17, // 14: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	17, // 15: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	17, // 16: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
+	17, // 17: moderato.options.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	17, // 18: moderato.options.v1.default_picture:extendee -> google.protobuf.FieldOptions
+	8,  // 19: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	8,  // 20: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	6,  // 21: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
+	9,  // 22: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	11, // 23: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	10, // 24: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	11, // 25: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	7,  // 26: moderato.options.v1.default_picture:type_name -> moderato.options.v1.DefaultPicture
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	19, // [19:27] is the sub-list for extension type_name
+	7,  // [7:19] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
 }
 
@@ -1178,9 +1252,9 @@ func file_moderato_options_v1_options_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
-			NumEnums:      7,
+			NumEnums:      8,
 			NumMessages:   4,
-			NumExtensions: 11,
+			NumExtensions: 12,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,
