@@ -38,7 +38,7 @@ type given struct {
 	Servers []string `json:"servers"`
 	// Proxy is the URL of a proxy before the servers.
 	Proxy string `json:"proxy"`
-	// Control is the URL with which a script has the first server restarted.
+	// Control is the URL with which a script has the first server restarted, and events caused.
 	Control string `json:"control"`
 	// Tour is what the demo printed.
 	Tour string `json:"tour"`
@@ -50,8 +50,12 @@ type given struct {
 	// Moderator is a token of the moderator for Client, and ShortToken one for PublicClient.
 	Moderator  string `json:"moderator"`
 	ShortToken string `json:"shortToken"`
-	Channel    string `json:"channel"`
-	Raider     string `json:"raider"`
+	// Service is a token for ServiceClient.
+	ServiceClient string `json:"serviceClient"`
+	Service       string `json:"service"`
+	Channel       string `json:"channel"`
+	Raider        string `json:"raider"`
+	Viewer        string `json:"viewer"`
 	// Directory is empty, and removed after the test.
 	Directory string `json:"directory"`
 	// Chromium is the path of the browser.
@@ -75,24 +79,39 @@ func start(t *testing.T) *site {
 	s.first = process.Serve(t, s.url, "--demo", fmt.Sprintf("--rate-limit=%d", server.DefaultRateLimit))
 	s.Tour = s.first.Printed()
 	s.second = process.Serve(t, s.url)
-	control := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		done := make(chan struct{})
-		s.restart <- done
-		<-done
-	}))
-	t.Cleanup(control.Close)
 	cast := demo.People()
+	s.ServiceClient, s.Service, s.Viewer = cast.ServiceClient, s.first.DemoToken(t, "service"), cast.Viewer.ID.String()
+	control := httptest.NewServer(s.control(t))
+	t.Cleanup(control.Close)
 	s.Servers = []string{"http://" + s.first.REST, "http://" + s.second.REST}
 	s.Control, s.Directory, s.Chromium = control.URL, t.TempDir(), installed().chromium
 	s.Client, s.PublicClient, s.ConfidentialClient = cast.Client, publicClient, confidentialClient
 	s.Channel, s.Raider = cast.Owner.ID.String(), cast.Raider.Username
 	s.Moderator = s.first.DemoToken(t, "moderator")
 	client := []string{"client", "create", "--redirect-uri=http://127.0.0.1/callback",
-		"--scope=users.read", "--scope=channel.moderate", "--scope=offline.access", "--name=Example"}
+		"--scope=users.read", "--scope=users.bot", "--scope=channel.moderate", "--scope=offline.access", "--name=Example"}
 	s.Secret = s.run(t, append(client, "--secret", "--id="+confidentialClient)...)
 	s.run(t, append(client, "--public", "--id="+publicClient)...)
 	s.ShortToken = s.run(t, "token", "issue", "--client="+publicClient, "--user="+cast.Moderator.ID.String(), "--scope=channel.moderate")
 	return s
+}
+
+// control does what a script asks for.
+func (s *site) control(t *testing.T) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /restart", func(http.ResponseWriter, *http.Request) {
+		done := make(chan struct{})
+		s.restart <- done
+		<-done
+	})
+	mux.HandleFunc("POST /trigger", func(w http.ResponseWriter, r *http.Request) {
+		env := []string{"MODERATO_CLIENT=" + s.ServiceClient, "MODERATO_TOKEN=" + s.Service}
+		result := process.Run(t, env, "", "events", "trigger", r.FormValue("type"), "--channel="+s.Channel, "--grpc-server="+s.first.GRPC)
+		if result.Code != 0 {
+			http.Error(w, result.Err, http.StatusInternalServerError)
+		}
+	})
+	return mux
 }
 
 // balance starts HAProxy before the servers with the configuration of deploy, and returns its
@@ -196,6 +215,12 @@ func TestOpenIDClient(t *testing.T) {
 	needClients(t)
 	t.Parallel()
 	start(t).script(t, "oauth.mjs")
+}
+
+func TestExistingClients(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	start(t).script(t, "existing.mjs")
 }
 
 func TestSocketIOClient(t *testing.T) {

@@ -31,7 +31,7 @@ export async function ban(seen, options) {
 
 // approve decides on the demo's sign-in page, as a person without a browser, and returns
 // where the person goes next; null for a device.
-export async function approve(url, scopes) {
+export async function approve(url, scopes, user = 'Tomasz') {
   const cookies = new Map()
   const visit = async (to, init = {}) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -50,8 +50,8 @@ export async function approve(url, scopes) {
   const first = await visit(url)
   const page = first.location ?? url
   const signIn = await visit(page)
-  const [, user] = signIn.text.match(/value="([^"]+)"[^>]*> Tomasz/) ?? assert.fail(signIn.text)
-  const next = await send(page, signIn, { action: 'sign-in', user })
+  const [, id] = signIn.text.match(new RegExp(`value="([^"]+)"[^>]*> ${user}`)) ?? assert.fail(signIn.text)
+  const next = await send(page, signIn, { action: 'sign-in', user: id })
   const consent = await visit(new URL(next.location, page))
   const decided = await send(page, consent, [['action', 'approve'], ...scopes.map((scope) => ['scope', scope])])
   assert.ok(decided.status === 303 || decided.status === 200, decided.text)

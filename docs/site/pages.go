@@ -66,6 +66,7 @@ var sections = []section{
 		{Name: indexName, Label: "Overview", About: "What Moderato is, and where to begin."},
 		{Name: "getting-started", Label: "Getting started", About: "A bot that signs in, reads chat, answers and bans, in JavaScript, Python and shell."},
 		{Name: "oauth", Label: "Signing in", About: "OAuth 2.1: clients, scopes, endpoints, tokens and the platform's sign-in page."},
+		{Name: "coming-from-blaze", Label: "Coming from Blaze", About: "Run a client that was written for Blaze: what to change, what is the same, what differs."},
 	}},
 	{Label: "Client libraries", Pages: []page{
 		{Name: "clients/typescript", Label: "JavaScript, TypeScript", About: "The client library for Node.js and browsers, with a moderator in twelve steps.", file: "clients/typescript/README.md"},
