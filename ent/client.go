@@ -85,6 +85,8 @@ type Client struct {
 	ChatGeneration *ChatGenerationClient
 	// ChatServer is the client for interacting with the ChatServer builders.
 	ChatServer *ChatServerClient
+	// Chatter is the client for interacting with the Chatter builders.
+	Chatter *ChatterClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
@@ -173,6 +175,7 @@ func (c *Client) init() {
 	c.ChatBatch = NewChatBatchClient(c.config)
 	c.ChatGeneration = NewChatGenerationClient(c.config)
 	c.ChatServer = NewChatServerClient(c.config)
+	c.Chatter = NewChatterClient(c.config)
 	c.Clip = NewClipClient(c.config)
 	c.CursorKey = NewCursorKeyClient(c.config)
 	c.Emote = NewEmoteClient(c.config)
@@ -310,6 +313,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
+		Chatter:            NewChatterClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
 		Emote:              NewEmoteClient(cfg),
@@ -374,6 +378,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
+		Chatter:            NewChatterClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
 		Emote:              NewEmoteClient(cfg),
@@ -438,7 +443,7 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
-		c.ChatServer, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event,
+		c.ChatServer, c.Chatter, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event,
 		c.EventSequencer, c.EventSession, c.EventSink, c.EventSubscription,
 		c.EventTicket, c.Follow, c.Grant, c.IdempotencyKey, c.Message,
 		c.MessageGeneration, c.Mute, c.Pardon, c.PinnedMessage, c.Raid, c.RefreshToken,
@@ -476,6 +481,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChatGeneration.mutate(ctx, m)
 	case *ChatServerMutation:
 		return c.ChatServer.mutate(ctx, m)
+	case *ChatterMutation:
+		return c.Chatter.mutate(ctx, m)
 	case *ClipMutation:
 		return c.Clip.mutate(ctx, m)
 	case *CursorKeyMutation:
@@ -1938,6 +1945,102 @@ func (c *ChatServerClient) mutate(ctx context.Context, m *ChatServerMutation) (V
 		return (&ChatServerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ChatServer mutation op: %q", m.Op())
+	}
+}
+
+// ChatterClient is a client for the Chatter schema.
+type ChatterClient struct {
+	config
+}
+
+// NewChatterClient returns a client for the Chatter from the given config.
+func NewChatterClient(c config) *ChatterClient {
+	return &ChatterClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatter.Intercept(f(g(h())))`.
+func (c *ChatterClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Chatter = append(c.inters.Chatter, interceptors...)
+}
+
+// Create returns a builder for creating a Chatter entity.
+func (c *ChatterClient) Create() *ChatterCreate {
+	mutation := newChatterMutation(c.config, OpCreate)
+	return &ChatterCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Chatter entities.
+func (c *ChatterClient) CreateBulk(builders ...*ChatterCreate) *ChatterCreateBulk {
+	return &ChatterCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatterClient) MapCreateBulk(slice any, setFunc func(*ChatterCreate, int)) *ChatterCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatterCreateBulk{err: fmt.Errorf("calling to ChatterClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatterCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatterCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Chatter.
+func (c *ChatterClient) Update() *ChatterUpdate {
+	mutation := newChatterMutation(c.config, OpUpdate)
+	return &ChatterUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatterClient) UpdateOne(_m *Chatter) *ChatterUpdateOne {
+	mutation := newChatterMutation(c.config, OpUpdateOne)
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
+	return &ChatterUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Chatter.
+func (c *ChatterClient) Delete() *ChatterDelete {
+	mutation := newChatterMutation(c.config, OpDelete)
+	return &ChatterDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Query returns a query builder for Chatter.
+func (c *ChatterClient) Query() *ChatterQuery {
+	return &ChatterQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatter},
+		inters: c.Interceptors(),
+	}
+}
+
+// Hooks returns the client hooks.
+func (c *ChatterClient) Hooks() []Hook {
+	return c.hooks.Chatter
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatterClient) Interceptors() []Interceptor {
+	return c.inters.Chatter
+}
+
+func (c *ChatterClient) mutate(ctx context.Context, m *ChatterMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatterCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatterUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatterUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatterDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Chatter mutation op: %q", m.Op())
 	}
 }
 
@@ -5751,19 +5854,19 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
-		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
-		CursorKey, Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
-		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
+		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer,
+		Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer, EventSession,
+		EventSink, EventSubscription, EventTicket, Follow, Grant, IdempotencyKey,
+		Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
 		ReplacedBan, Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk,
 		Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
-		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
-		CursorKey, Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
-		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
+		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer,
+		Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer, EventSession,
+		EventSink, EventSubscription, EventTicket, Follow, Grant, IdempotencyKey,
+		Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
 		ReplacedBan, Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk,
 		Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}

@@ -2288,8 +2288,11 @@ type ChatMessageEvent struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// The message that it replies to: a UUID in lower case; null if it is no reply.
 	ReplyToMessageId *string `protobuf:"bytes,6,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The emotes that the text names as `[emote:<id>]`, each once, in the order of the text:
+	// those of the platform, those of the channel, and public ones of other channels.
+	Emotes        []*ChatEmote `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatMessageEvent) Reset() {
@@ -2364,6 +2367,77 @@ func (x *ChatMessageEvent) GetReplyToMessageId() string {
 	return ""
 }
 
+func (x *ChatMessageEvent) GetEmotes() []*ChatEmote {
+	if x != nil {
+		return x.Emotes
+	}
+	return nil
+}
+
+// ChatEmote is an emote in the text of a message.
+type ChatEmote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The emote's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The name.
+	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	// The URL of the picture.
+	ImageUrl      string `protobuf:"bytes,3,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatEmote) Reset() {
+	*x = ChatEmote{}
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatEmote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatEmote) ProtoMessage() {}
+
+func (x *ChatEmote) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatEmote.ProtoReflect.Descriptor instead.
+func (*ChatEmote) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ChatEmote) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChatEmote) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ChatEmote) GetImageUrl() string {
+	if x != nil {
+		return x.ImageUrl
+	}
+	return ""
+}
+
 // ChatSender is the sender of a message, and what the sender is in the channel.
 type ChatSender struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2397,7 +2471,7 @@ type ChatSender struct {
 
 func (x *ChatSender) Reset() {
 	*x = ChatSender{}
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2409,7 +2483,7 @@ func (x *ChatSender) String() string {
 func (*ChatSender) ProtoMessage() {}
 
 func (x *ChatSender) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2422,7 +2496,7 @@ func (x *ChatSender) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatSender.ProtoReflect.Descriptor instead.
 func (*ChatSender) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ChatSender) GetId() string {
@@ -2524,14 +2598,18 @@ type ChatMessage struct {
 	// message may be deleted since.
 	ReplyToMessageId *string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
 	// When it was posted: UTC, milliseconds.
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// The emotes that the text names as `[emote:<id>]`, each once, in the order of the text:
+	// those of the platform, those of the channel, and public ones of other channels, as of
+	// the time of the call.
+	Emotes        []*ChatEmote `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2543,7 +2621,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[21]
+	mi := &file_moderato_v1_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2556,7 +2634,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ChatMessage) GetId() string {
@@ -2601,6 +2679,13 @@ func (x *ChatMessage) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ChatMessage) GetEmotes() []*ChatEmote {
+	if x != nil {
+		return x.Emotes
+	}
+	return nil
+}
+
 // MessageDeleteEvent is the payload of `channel.chat.message_delete`: one message is
 // deleted.
 type MessageDeleteEvent struct {
@@ -2623,7 +2708,7 @@ type MessageDeleteEvent struct {
 
 func (x *MessageDeleteEvent) Reset() {
 	*x = MessageDeleteEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[22]
+	mi := &file_moderato_v1_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2635,7 +2720,7 @@ func (x *MessageDeleteEvent) String() string {
 func (*MessageDeleteEvent) ProtoMessage() {}
 
 func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[22]
+	mi := &file_moderato_v1_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2648,7 +2733,7 @@ func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageDeleteEvent.ProtoReflect.Descriptor instead.
 func (*MessageDeleteEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MessageDeleteEvent) GetChannelId() string {
@@ -2711,7 +2796,7 @@ type ChatClearEvent struct {
 
 func (x *ChatClearEvent) Reset() {
 	*x = ChatClearEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[23]
+	mi := &file_moderato_v1_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2723,7 +2808,7 @@ func (x *ChatClearEvent) String() string {
 func (*ChatClearEvent) ProtoMessage() {}
 
 func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[23]
+	mi := &file_moderato_v1_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2736,7 +2821,7 @@ func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatClearEvent.ProtoReflect.Descriptor instead.
 func (*ChatClearEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{23}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ChatClearEvent) GetChannelId() string {
@@ -2786,7 +2871,7 @@ type ChatPinEvent struct {
 
 func (x *ChatPinEvent) Reset() {
 	*x = ChatPinEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[24]
+	mi := &file_moderato_v1_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +2883,7 @@ func (x *ChatPinEvent) String() string {
 func (*ChatPinEvent) ProtoMessage() {}
 
 func (x *ChatPinEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[24]
+	mi := &file_moderato_v1_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +2896,7 @@ func (x *ChatPinEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPinEvent.ProtoReflect.Descriptor instead.
 func (*ChatPinEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{24}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ChatPinEvent) GetChannelId() string {
@@ -3094,7 +3179,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"\x8c\x02\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\xbc\x02\n" +
 	"\x10ChatMessageEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
@@ -3104,7 +3189,12 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06sender\x18\x04 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x129\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x124\n" +
-	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xdd\x02\n" +
+	"\x13reply_to_message_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x12.\n" +
+	"\x06emotes\x18\a \x03(\v2\x16.moderato.v1.ChatEmoteR\x06emotes\"L\n" +
+	"\tChatEmote\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
+	"\timage_url\x18\x03 \x01(\tR\bimageUrl\"\xdd\x02\n" +
 	"\n" +
 	"ChatSender\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -3121,7 +3211,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	" \x01(\bR\n" +
 	"isFollower\x12\x14\n" +
 	"\x05roles\x18\v \x03(\tR\x05roles\x12\x15\n" +
-	"\x06is_bot\x18\f \x01(\bR\x05isBot\"\xf8\x01\n" +
+	"\x06is_bot\x18\f \x01(\bR\x05isBot\"\xa8\x02\n" +
 	"\vChatMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -3130,7 +3220,8 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x124\n" +
 	"\x13reply_to_message_id\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xf3\x01\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12.\n" +
+	"\x06emotes\x18\a \x03(\v2\x16.moderato.v1.ChatEmoteR\x06emotes\"\xf3\x01\n" +
 	"\x12MessageDeleteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3167,7 +3258,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -3189,72 +3280,75 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*Voter)(nil),                  // 17: moderato.v1.Voter
 	(*EventCategory)(nil),          // 18: moderato.v1.EventCategory
 	(*ChatMessageEvent)(nil),       // 19: moderato.v1.ChatMessageEvent
-	(*ChatSender)(nil),             // 20: moderato.v1.ChatSender
-	(*ChatMessage)(nil),            // 21: moderato.v1.ChatMessage
-	(*MessageDeleteEvent)(nil),     // 22: moderato.v1.MessageDeleteEvent
-	(*ChatClearEvent)(nil),         // 23: moderato.v1.ChatClearEvent
-	(*ChatPinEvent)(nil),           // 24: moderato.v1.ChatPinEvent
-	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
-	(*Person)(nil),                 // 26: moderato.v1.Person
+	(*ChatEmote)(nil),              // 20: moderato.v1.ChatEmote
+	(*ChatSender)(nil),             // 21: moderato.v1.ChatSender
+	(*ChatMessage)(nil),            // 22: moderato.v1.ChatMessage
+	(*MessageDeleteEvent)(nil),     // 23: moderato.v1.MessageDeleteEvent
+	(*ChatClearEvent)(nil),         // 24: moderato.v1.ChatClearEvent
+	(*ChatPinEvent)(nil),           // 25: moderato.v1.ChatPinEvent
+	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
+	(*Person)(nil),                 // 27: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	25, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	25, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	26, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
-	25, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	25, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	26, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
-	25, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	25, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	26, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
-	25, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
-	25, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	26, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
-	25, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	25, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	25, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	26, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
-	26, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
-	26, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
-	25, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	25, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	25, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	26, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	26, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	27, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
+	26, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	26, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	27, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
+	26, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	26, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	27, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
+	26, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
+	26, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	27, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
+	26, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	26, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	26, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	27, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
+	27, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
+	27, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
+	26, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	26, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	26, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
 	15, // 21: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Follower
-	25, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	25, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	26, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	26, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
 	16, // 25: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	25, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	26, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	25, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	26, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	25, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	26, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	27, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	26, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	27, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	26, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
 	17, // 34: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	25, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	25, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	25, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	26, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	26, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
 	18, // 39: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	26, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	25, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
-	25, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	25, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
-	20, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
-	25, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
-	20, // 47: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
-	25, // 48: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
-	25, // 49: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
-	25, // 50: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	21, // 51: moderato.v1.ChatPinEvent.message:type_name -> moderato.v1.ChatMessage
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	27, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	26, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
+	26, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	26, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	21, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
+	26, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	20, // 47: moderato.v1.ChatMessageEvent.emotes:type_name -> moderato.v1.ChatEmote
+	21, // 48: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
+	26, // 49: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
+	20, // 50: moderato.v1.ChatMessage.emotes:type_name -> moderato.v1.ChatEmote
+	26, // 51: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	26, // 52: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	22, // 53: moderato.v1.ChatPinEvent.message:type_name -> moderato.v1.ChatMessage
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -3274,7 +3368,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
