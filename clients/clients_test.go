@@ -190,7 +190,7 @@ func wantTour(t *testing.T, printed string) {
 		at += found
 	}
 	followers := 0
-	for _, r := range demo.Records(0) {
+	for _, r := range demo.Records(0, "") {
 		if r.GetFollow().GetChannelId() == cast.Owner.ID.String() {
 			followers++
 		}

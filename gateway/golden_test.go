@@ -37,7 +37,9 @@ var goldenNow = instant.Of(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 // frozen.
 func goldenServer(t *testing.T, url store.URL) *servertest.Server {
 	t.Helper()
-	s := servertest.Start(t, servertest.Config(url))
+	config := servertest.Config(url)
+	config.DefaultAvatarURL = "https://img.example.com/default.svg"
+	s := servertest.Start(t, config)
 	s.Store.Clock.Freeze(goldenNow.Add(-time.Hour))
 	s.Load(t, servertest.World()...)
 	s.Store.Clock.Freeze(goldenNow.Add(-time.Minute))

@@ -38,6 +38,7 @@ func goldenWebhooks(t *testing.T, url store.URL) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer receiver.Close()
 	config := servertest.Config(url)
+	config.DefaultAvatarURL = "https://img.example.com/default.svg"
 	config.WebhookAllowPrivate = true
 	s := servertest.Start(t, config)
 	s.Load(t, servertest.World()...)

@@ -3,7 +3,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,11 +256,15 @@ func (s *Server) defaultAvatar() string {
 	if !strings.HasPrefix(s.config.DefaultAvatarURL, "/") {
 		return s.config.DefaultAvatarURL
 	}
-	return cmp.Or(s.config.PublicURL, s.localURL()) + s.config.DefaultAvatarURL
+	return s.Origin() + s.config.DefaultAvatarURL
 }
 
-// localURL returns the URL of REST on this host, for a server without a public URL.
-func (s *Server) localURL() string {
+// Origin returns the URL of REST for clients: Config.PublicURL or, without it, the one on
+// this host.
+func (s *Server) Origin() string {
+	if s.config.PublicURL != "" {
+		return s.config.PublicURL
+	}
 	scheme := "http://"
 	if s.config.HTTPTLS != (certificates.Files{}) {
 		scheme = "https://"

@@ -86,6 +86,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: Check the health/1":                 TestOperatorCommands,
 		"docs/command-line.md: Call the API/1":                   TestAPICommands,
 		"docs/command-line.md: Watch events/1":                   TestEventCommands,
+		"docs/coming-from-blaze.md: Check the server/1":          TestConformanceOfDemo,
 		"docs/conformance.md: Conformance/1":                     TestConformanceOfDemo,
 		"docs/reliability.md: Failover/1":                        TestDocumentedTargetsExist,
 		"docs/reliability.md: Requests/1":                        TestDocumentedTargetsExist,

@@ -57,6 +57,13 @@ func variableOf(flag string) string {
 // TestURLsAreChecked starts servers with values that would become part of URLs.
 func TestURLsAreChecked(t *testing.T) {
 	for _, flag := range []string{
+		"--default-avatar-url=cdn.example.com/a.png", "--default-avatar-url=ftp://cdn.example.com/a.png", "--default-avatar-url=//cdn.example.com/a.png",
+	} {
+		if got := process.Run(t, nil, "", "serve", flag); got.Code == 0 || !strings.Contains(got.Err, "must be a URL such as") {
+			t.Errorf("%s: exit code %d, prints %s", flag, got.Code, got.Err)
+		}
+	}
+	for _, flag := range []string{
 		"--public-url=api.example.com", "--public-url=https://api.example.com/", "--public-url=https://api.example.com/v1",
 		"--public-url=ftp://api.example.com", "--public-url=https://a\"b",
 	} {

@@ -173,7 +173,7 @@ func newDemoSite(t *testing.T, args ...string) *demoSite {
 		// The demo bans User at each start, in the name of Moderator.
 		taken = append(taken, b.User.String(), b.Moderator.String())
 	}
-	for _, r := range demo.Records(0) {
+	for _, r := range demo.Records(0, "") {
 		if id := r.GetUser().GetId(); id != "" && !slices.Contains(taken, id) {
 			d.users = append(d.users, id)
 		}

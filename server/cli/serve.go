@@ -148,7 +148,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	if !c.Demo {
 		return srv.Serve(ctx)
 	}
-	tokens, err := demo.Load(ctx, srv.Store)
+	tokens, err := demo.Load(ctx, srv.Store, srv.Origin())
 	if err != nil {
 		srv.Close()
 		return fmt.Errorf("load the demo: %w", err)

@@ -59,6 +59,7 @@ func (w *world) makeChat() []message {
 				m.post(w.people[raiderIndex], spamDeck.deal(r), raidWindow)
 			}
 		}
+		w.addEmotes(i, m.messages)
 		all = append(all, m.messages...)
 	}
 	slices.SortStableFunc(all, func(a, b message) int { return cmp.Compare(b.ago, a.ago) })

@@ -19,12 +19,15 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
+// origin is where the demo is served.
+const origin = "http://demo.example"
+
 var now = instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC))
 
 // all returns the records of one kind.
 func all[T any](get func(*platformv1.Record) *T) []*T {
 	var found []*T
-	for _, r := range Records(now) {
+	for _, r := range Records(now, origin) {
 		if v := get(r); v != nil {
 			found = append(found, v)
 		}
@@ -78,7 +81,7 @@ func TestDemoRecordCounts(t *testing.T) {
 
 func TestReferencedRecordsComeFirst(t *testing.T) {
 	known := map[string]bool{}
-	for i, r := range Records(now) {
+	for i, r := range Records(now, origin) {
 		key, references := describe(r)
 		for _, reference := range references {
 			if !known[reference] {
@@ -164,7 +167,7 @@ func TestRecordsRespectLimits(t *testing.T) {
 		n := utf8.RuneCountInString(s)
 		return utf8.ValidString(s) && n >= low && n <= high && s == strings.TrimSpace(s)
 	}
-	for _, r := range Records(now) {
+	for _, r := range Records(now, origin) {
 		ok := true
 		switch r := r.GetKind().(type) {
 		case *platformv1.Record_Category:
@@ -223,7 +226,7 @@ func TestOnlyTimestampsDependOnNow(t *testing.T) {
 		by   time.Duration
 	}{{"the same now", 0}, {"a later now", 1000 * time.Hour}, {"an earlier now", -90 * time.Second}} {
 		t.Run(c.what, func(t *testing.T) {
-			before, after := Records(now), Records(now.Add(c.by))
+			before, after := Records(now, origin), Records(now.Add(c.by), origin)
 			if len(before) != len(after) {
 				t.Fatalf("%d records, then %d", len(before), len(after))
 			}
@@ -255,7 +258,7 @@ func shift(m protoreflect.Message, by time.Duration) {
 func TestDemoFillsEveryList(t *testing.T) {
 	kinds := map[string]int{}
 	activities := map[string]int{}
-	for _, r := range Records(now) {
+	for _, r := range Records(now, origin) {
 		field := r.ProtoReflect().WhichOneof(r.ProtoReflect().Descriptor().Oneofs().ByName("kind"))
 		kinds[string(field.Name())]++
 		activities[r.GetActivity().GetType()]++

@@ -4,9 +4,8 @@ import (
 	"strings"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/uid"
 )
-
-const emoteAddress = "https://img.example.com/emotes/"
 
 // noChannel is the channel of the platform's emotes.
 const noChannel = -1
@@ -21,11 +20,10 @@ var emotes = []struct {
 	{0, "catStare", true}, {0, "catNap", false}, {1, "teaTime", true},
 }
 
-func (w *world) emotes() (records []*platformv1.Record) {
-	r := stream(emoteStream)
-	for _, e := range emotes {
+func (w *world) emoteRecords(pictures string) (records []*platformv1.Record) {
+	for i, e := range emotes {
 		record := &platformv1.EmoteRecord{
-			Id: randomID(r).String(), Name: e.name, ImageUrl: emoteAddress + strings.ToLower(e.name) + ".png", IsPublic: e.isPublic,
+			Id: w.emotes[i].String(), Name: e.name, ImageUrl: pictures + "emote-" + strings.ToLower(e.name) + ".svg", IsPublic: e.isPublic,
 		}
 		if e.channel != noChannel {
 			record.ChannelId = w.people[e.channel].ID.String()
@@ -33,4 +31,17 @@ func (w *world) emotes() (records []*platformv1.Record) {
 		records = append(records, &platformv1.Record{Kind: &platformv1.Record_Emote{Emote: record}})
 	}
 	return records
+}
+
+// addEmotes ends every eighth message of a channel with a public emote that it may use.
+func (w *world) addEmotes(channel int, messages []message) {
+	var usable []uid.ID
+	for i, e := range emotes {
+		if e.isPublic && (e.channel == noChannel || e.channel == channel) {
+			usable = append(usable, w.emotes[i])
+		}
+	}
+	for i := 0; i < len(messages); i += 8 {
+		messages[i].text += " [emote:" + usable[i/8%len(usable)].String() + "]"
+	}
 }

@@ -27,12 +27,13 @@ var liveChannels = []int{0, 2, 4, 7, 9}
 type feed struct {
 	*world
 	now        instant.Instant
+	pictures   string
 	categories map[string]int64
 	records    []*platformv1.Record
 }
 
-func (w *world) feed(now instant.Instant) []*platformv1.Record {
-	f := &feed{world: w, now: now, categories: categoryIDs()}
+func (w *world) feed(now instant.Instant, pictures string) []*platformv1.Record {
+	f := &feed{world: w, now: now, pictures: pictures, categories: categoryIDs()}
 	for i := range channels {
 		r := stream(feedStream + uint64(i)) // one per channel, so that a new channel does not change the others
 		f.audience(r, i)
@@ -109,7 +110,7 @@ func (f *feed) streams(r *rand.Rand, channel int) {
 		id := randomID(r)
 		f.add(&platformv1.Record{Kind: &platformv1.Record_Vod{Vod: &platformv1.VodRecord{
 			Id: id.String(), ChannelId: f.id(channel), Title: title, ViewCount: r.Int64N(20_000), Duration: int64(length.Seconds()),
-			PreviewImgUrl: imageAddress + "vods/" + id.String() + ".jpg", StartedAt: started.Proto(), EndedAt: started.Add(length).Proto(),
+			PreviewImgUrl: f.pictures + "stream.svg", StartedAt: started.Proto(), EndedAt: started.Add(length).Proto(),
 			CategoryId: f.categories[c.category],
 		}}})
 	}
@@ -134,7 +135,7 @@ func (f *feed) content(r *rand.Rand, channel int) {
 		f.add(&platformv1.Record{Kind: &platformv1.Record_Clip{Clip: &platformv1.ClipRecord{
 			ClipId: id.String(), ChannelId: f.id(channel), CreatorId: f.id(between(r, crowdStart, rowdyStart-1)),
 			Title: pick(r, clipTitles), ViewCount: r.Int64N(9000), Duration: int64(between(r, 8, 60)),
-			PreviewImgUrl: imageAddress + "clips/" + id.String() + ".jpg", ClipUrl: feedVideo + id.String() + ".mp4",
+			PreviewImgUrl: f.pictures + "clip.svg", ClipUrl: feedVideo + id.String() + ".mp4",
 			CategoryId: f.categories[channels[channel].category], CreatedAt: f.ago(r, 90*day).Proto(),
 		}}})
 	}

@@ -26,15 +26,15 @@ type Tokens struct {
 
 // Load stores the demo's data, applies its bans through the service, and issues
 // tokens. If the store has the demo already, Load resets the records that have no
-// time, and issues new tokens.
-func Load(ctx context.Context, s *store.Store) (Tokens, error) {
+// time, and issues new tokens. Clients reach the server at origin.
+func Load(ctx context.Context, s *store.Store, origin string) (Tokens, error) {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
 		return Tokens{}, err
 	}
 	importer := importer.Importer{Store: s}
 	cast := People()
-	records := Records(now)
+	records := Records(now, origin)
 	loaded, err := s.Read.Channel.Query().Where(entchannel.ID(cast.Owner.ID)).Exist(ctx)
 	if err != nil {
 		return Tokens{}, err

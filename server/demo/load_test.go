@@ -20,7 +20,7 @@ func TestDemoLoadsAgainWithoutItsModerators(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := demo.Load(ctx, s); err != nil {
+	if _, err := demo.Load(ctx, s, "http://demo.example"); err != nil {
 		t.Fatal(err)
 	}
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -37,7 +37,7 @@ func TestDemoLoadsAgainWithoutItsModerators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := demo.Load(ctx, s); err != nil {
+	if _, err := demo.Load(ctx, s, "http://demo.example"); err != nil {
 		t.Errorf("the demo does not load again: %v", err)
 	}
 }

@@ -5,19 +5,17 @@ package demo
 
 import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/assets"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
-// imageAddress is where the previews of clips and VODs are. Users, categories and live streams
-// have the default picture, which the demo serves itself.
-const imageAddress = "https://img.example.com/"
-
 // Records returns the demo's state, in an order in which every record follows the
 // records that it refers to. Only the times depend on now: the ids and everything
-// else are the same at every start.
-func Records(now instant.Instant) []*platformv1.Record {
-	w := makeWorld()
+// else are the same at every start. Pictures are at origin, the URL of a server: those of
+// emotes, clips and VODs. Users, categories and live streams have the default picture.
+func Records(now instant.Instant, origin string) []*platformv1.Record {
+	w, pictures := makeWorld(), origin+assets.Path
 	var records []*platformv1.Record
 	for _, c := range categories {
 		records = append(records, c.record())
@@ -39,9 +37,9 @@ func Records(now instant.Instant) []*platformv1.Record {
 	for _, m := range w.messages {
 		records = append(records, m.record(now))
 	}
-	records = append(records, w.emotes()...)
+	records = append(records, w.emoteRecords(pictures)...)
 	records = append(records, w.clients()...)
-	return append(records, w.feed(now)...)
+	return append(records, w.feed(now, pictures)...)
 }
 
 // clients returns the clients, and the grants of the cast to one of them.

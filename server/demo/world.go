@@ -1,6 +1,10 @@
 package demo
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/moderato-live/moderato/server/uid"
+)
 
 // world is the demo's data. A user is identified by its index in people, and a
 // channel by the index of its owner.
@@ -9,6 +13,7 @@ type world struct {
 	roles    []role
 	bans     []ban
 	messages []message
+	emotes   []uid.ID // as in emotes
 }
 
 type role struct {
@@ -24,6 +29,10 @@ func makeWorld() *world {
 	w := &world{people: makePeople()}
 	w.roles = w.makeRoles()
 	w.bans = w.makeBans()
+	r := stream(emoteStream)
+	for range emotes {
+		w.emotes = append(w.emotes, randomID(r))
+	}
 	w.messages = w.makeChat()
 	return w
 }

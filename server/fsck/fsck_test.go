@@ -35,7 +35,7 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	if _, err := demo.Load(ctx, s); err != nil {
+	if _, err := demo.Load(ctx, s, "http://demo.example"); err != nil {
 		t.Fatal(err)
 	}
 	if err := outbox.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Turn(ctx); err != nil {

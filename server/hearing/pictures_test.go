@@ -115,7 +115,8 @@ func TestAssetsAreServedToAnyone(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "image/svg+xml", "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*",
-		"Cache-Control": "public, max-age=604800",
+		"Cache-Control":           "public, max-age=604800",
+		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 	} {
 		if values := got.Header.Values(name); fmt.Sprint(values) != fmt.Sprint([]string{want}) {
 			t.Errorf("%s: got %q, want %q", name, values, want)

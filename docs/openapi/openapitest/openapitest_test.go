@@ -95,6 +95,7 @@ func TestDifferencesFail(t *testing.T) {
 			}))
 			r := httptest.NewRequest(cmp.Or(c.method, "POST"), cmp.Or(c.path, "/v1/moderation/ban"), strings.NewReader(cmp.Or(c.request, request)))
 			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("client-id", "dashboard")
 			handler.ServeHTTP(httptest.NewRecorder(), r)
 			for _, cleanup := range recorded.cleanups {
 				cleanup()

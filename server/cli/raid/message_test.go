@@ -32,7 +32,7 @@ func TestPhraseFindsRaidersOnly(t *testing.T) {
 		t.Errorf("there are %d messages, %d of them without a disguise; want %d and %d", len(texts), plain, want, len(lines))
 	}
 	chat := 0
-	for _, record := range demo.Records(instant.Of(time.Now())) {
+	for _, record := range demo.Records(instant.Of(time.Now()), "") {
 		if m := record.GetMessage(); m != nil {
 			chat++
 			if matcher.Match(m.GetText()) {
