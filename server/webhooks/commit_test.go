@@ -142,8 +142,9 @@ func disable(t *testing.T, s *servertest.Server, id, reason string) {
 	t.Helper()
 	eventually(t, "the webhook is idle", func() bool {
 		changed, err := s.Store.DB().Exec("UPDATE webhooks SET disabled_reason = ? WHERE next_at IS NULL AND id = ?", reason, uid.MustParse(id))
-		if err != nil {
-			t.Fatal(err)
+		if err != nil { // a deadlock with the engine, which sends in the background
+			t.Log(err)
+			return false
 		}
 		n, err := changed.RowsAffected()
 		return err == nil && n == 1
