@@ -446,17 +446,17 @@ func TestSessionsEndWithTheirServer(t *testing.T) {
 func TestSubscriptionsOfErasedSessionsAreRemoved(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		crashed := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
-		var sessions [2]uid.ID
-		for i := range sessions {
-			sessions[i] = uid.New()
-			if err := crashed.Add(t.Context(), sessions[i]); err != nil {
+		var ids [2]uid.ID
+		for i := range ids {
+			ids[i] = uid.New()
+			if err := crashed.Add(t.Context(), ids[i]); err != nil {
 				t.Fatal(err)
 			}
-			_, o := subscribe(t, s, s.As(t, servertest.Owner), sessions[i].String(), "channel.ban", servertest.Owner)
+			_, o := subscribe(t, s, s.As(t, servertest.Owner), ids[i].String(), "channel.ban", servertest.Owner)
 			must(t, o)
 		}
 		err := s.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			return tx.EventSession.DeleteOneID(sessions[0]).Exec(ctx)
+			return tx.EventSession.DeleteOneID(ids[0]).Exec(ctx)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -464,8 +464,8 @@ func TestSubscriptionsOfErasedSessionsAreRemoved(t *testing.T) {
 		if _, err := subscriptions.Tables[0].Expire(domain.Env{Store: s.Store}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if row := storetest.Must(s.Store.Read.EventSubscription.Query().Only(t.Context())); row.SessionID != sessions[1] {
-			t.Errorf("the subscription of session %s is left, want that of %s", row.SessionID, sessions[1])
+		if row := storetest.Must(s.Store.Read.EventSubscription.Query().Only(t.Context())); row.SessionID != ids[1] {
+			t.Errorf("the subscription of session %s is left, want that of %s", row.SessionID, ids[1])
 		}
 	})
 }

@@ -28,15 +28,15 @@ func add(t *testing.T, of subscriptions.Sessions, n int) []uid.ID {
 // The row of a session whose removal failed must not be kept for as long as its server runs.
 func TestConfirmKeepsOnlyConnectedSessions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
-		ids := add(t, sessions, 3)
+		local := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		ids := add(t, local, 3)
 		connected, removed, left := ids[0], ids[1], ids[2]
-		if err := sessions.Remove(t.Context(), removed); err != nil {
+		if err := local.Remove(t.Context(), removed); err != nil {
 			t.Fatal(err)
 		}
 		before := storetest.Must(s.Store.Read.EventSession.Get(t.Context(), left)).SeenAt
 		s.Store.Clock.Advance(subscriptions.ConfirmInterval)
-		gone, err := sessions.Confirm(t.Context(), []uid.ID{connected, removed})
+		gone, err := local.Confirm(t.Context(), []uid.ID{connected, removed})
 		if err != nil || !slices.Equal(gone, []uid.ID{removed}) {
 			t.Errorf("got %v and %v, want the removed session %v", gone, err, removed)
 		}
@@ -64,16 +64,16 @@ func subscribe(s *servertest.Server, as servertest.Credentials, session uid.ID) 
 // Sessions that are claimed at the same moment must count each other.
 func TestConcurrentSessionsDoNotExceedLimit(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		local := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
 		owner := s.As(t, servertest.Owner)
-		for _, id := range add(t, sessions, most-1) {
+		for _, id := range add(t, local, most-1) {
 			if err := subscribe(s, owner, id); err != nil {
 				t.Fatal(err)
 			}
 		}
 		const concurrent = 16
 		outcomes := make(chan string, concurrent)
-		for _, id := range add(t, sessions, concurrent) {
+		for _, id := range add(t, local, concurrent) {
 			go func() { outcomes <- servertest.OutcomeOf(subscribe(s, owner, id)).Reason }()
 		}
 		got := map[string]int{}
@@ -89,17 +89,17 @@ func TestConcurrentSessionsDoNotExceedLimit(t *testing.T) {
 // A user whose server crashed must be able to subscribe again.
 func TestSessionsOfCrashedServersDoNotCount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		local := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
 		owner := s.As(t, servertest.Owner)
 		subscribe := func(session uid.ID) error { return subscribe(s, owner, session) }
-		for _, id := range add(t, sessions, most) {
+		for _, id := range add(t, local, most) {
 			if err := subscribe(id); err != nil {
 				t.Fatal(err)
 			}
 		}
-		servertest.WantError(t, "one session more", subscribe(add(t, sessions, 1)[0]), "STREAM_LIMIT_REACHED")
+		servertest.WantError(t, "one session more", subscribe(add(t, local, 1)[0]), "STREAM_LIMIT_REACHED")
 		s.Store.Clock.Advance(subscriptions.Lifetime + time.Millisecond)
-		if err := subscribe(add(t, sessions, 1)[0]); err != nil {
+		if err := subscribe(add(t, local, 1)[0]); err != nil {
 			t.Errorf("after the sessions have ended: %v", err)
 		}
 	})
