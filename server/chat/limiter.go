@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -83,8 +84,9 @@ func NewLimiter(r Rate, now func() time.Time) *Limiter {
 	return &Limiter{rate: r, now: now, buckets: buckets}
 }
 
-// allow takes a token of the sender of a message. It returns RATE_LIMITED if there is none.
-func (l *Limiter) allow(m Message, st *Standing) error {
+// Check takes a token of the sender of a message. It returns RATE_LIMITED if there is none. The
+// checks that follow may refuse the message, but the token is taken.
+func (l *Limiter) Check(_ context.Context, st *Standing, m Message) error {
 	if l == nil {
 		return nil
 	}

@@ -104,7 +104,7 @@ func TestFullBucketsAreForgotten(t *testing.T) {
 	clock := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	l := chat.NewLimiter(chat.DefaultRate(), func() time.Time { return clock })
 	post := func() {
-		if err := chat.Allow(l, chat.Message{ChannelID: servertest.Owner, UserID: uid.New()}); err != nil {
+		if err := l.Check(t.Context(), &chat.Standing{}, chat.Message{ChannelID: servertest.Owner, UserID: uid.New()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -23,10 +23,8 @@ type PublicService struct {
 	Store *store.Store
 	// Live delivers new messages to listeners.
 	Live *live.Hub
-	// Guard may refuse messages; nil if nothing does.
-	Guard Guard
-	// Limiter bounds how fast senders post; nil if nothing does.
-	Limiter *Limiter
+	// Checks may refuse messages, in this order.
+	Checks []PostCheck
 }
 
 // PostMessage posts a message as the caller's user, or as a user for whom the caller may
@@ -64,7 +62,7 @@ func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMes
 			Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
 		}
 	})
-	if err := postLive(ctx, s.Store, s.Live, s.Guard, s.Limiter, m, &stored); err != nil {
+	if err := postLive(ctx, s.Store, s.Live, s.Checks, m, &stored); err != nil {
 		return nil, err
 	}
 	return respond(), nil

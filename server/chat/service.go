@@ -22,15 +22,8 @@ type Service struct {
 	Store *store.Store
 	// Live delivers new messages to listeners.
 	Live *live.Hub
-	// Guard may refuse messages; nil if nothing does.
-	Guard Guard
-}
-
-// Guard refuses messages for what they say.
-type Guard interface {
-	// Refuse returns an error if the sender, whose standing was just read, may not post a
-	// message. It may ban the sender, in a transaction in which it calls Admit.
-	Refuse(ctx context.Context, st *Standing, m Message) error
+	// Checks may refuse messages, in this order.
+	Checks []PostCheck
 }
 
 // PostMessage stores a message of a user who is allowed to post.
@@ -51,7 +44,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	respond := idempotency.Response(ctx, func() *platformv1.PostMessageResponse {
 		return &platformv1.PostMessageResponse{Message: messageProto(stored)}
 	})
-	if err := postLive(ctx, s.Store, s.Live, s.Guard, nil, m, &stored); err != nil {
+	if err := postLive(ctx, s.Store, s.Live, s.Checks, m, &stored); err != nil {
 		return nil, err
 	}
 	return respond(), nil
@@ -66,27 +59,19 @@ func replyTo(f *validate.Fields, id string) *uid.ID {
 }
 
 // postLive stores a message of a user who is allowed to post, and passes it on to the
-// listeners of the channel if it is new. See Post. A message that is refused for its sender or
-// its text counts for the limiter too.
-func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, limiter *Limiter, m Message, stored *Message) error {
+// listeners of the channel if it is new. See Post.
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, checks []PostCheck, m Message, stored *Message) error {
 	st, err := ReadSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
 	}
-	if err == nil {
-		err = limiter.allow(m, st)
-	}
-	if err == nil {
-		err = refuseSilenced(st)
-	}
-	if err == nil && guard != nil {
-		err = guard.Refuse(ctx, st, m)
-	}
-	if err == nil && m.ReplyTo != nil {
-		err = checkReply(ctx, s, m)
-	}
 	if err != nil {
 		return err
+	}
+	for _, check := range checks {
+		if err := check(ctx, st, m); err != nil {
+			return err
+		}
 	}
 	emotes, err := readEmotes(ctx, s, m.ChannelID, m)
 	if err != nil {
@@ -106,15 +91,6 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, li
 	return err
 }
 
-// checkReply returns an error unless a message replies to a visible one of its channel.
-func checkReply(ctx context.Context, s *store.Store, m Message) error {
-	repliedTo, err := findVisible(ctx, s.Read, m.ChannelID, *m.ReplyTo)
-	if err == nil && repliedTo.ID.IsZero() {
-		return apierr.Invalid(apierr.Violation{Field: "replyToMessageId", Description: "must be a message of the channel that is not deleted"})
-	}
-	return s.Classify(err)
-}
-
 // messageEvent returns the event of a new message.
 func messageEvent(m Message, st *Standing, emotes emotes) *moderatov1.Event {
 	id, channelID, at := m.ID.String(), m.ChannelID.String(), m.SentAt.Proto()
@@ -129,16 +105,6 @@ func messageEvent(m Message, st *Standing, emotes emotes) *moderatov1.Event {
 			Emotes: emotes.of(m.Text),
 		}},
 	}
-}
-
-func refuseSilenced(st *Standing) error {
-	switch {
-	case st.BannedAt != nil:
-		return apierr.UserBanned(st.BanExpiresAt, st.Now)
-	case st.MuteExpiresAt != nil:
-		return apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, *st.MuteExpiresAt, st.Now)
-	}
-	return nil
 }
 
 // standing returns the standing of a user in a channel. Both must exist.

@@ -2,6 +2,7 @@ package domains
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/moderato-live/moderato/server/access"
@@ -53,15 +54,15 @@ type Options struct {
 func NewServices(s *store.Store, o Options) *Services {
 	sweeps := moderation.NewSweeps()
 	afterglows := moderation.NewAfterglows(s, sweeps)
+	limiter := chat.NewLimiter(o.ChatRate, func() time.Time { return s.Clock.Local().Time() })
+	checks := postChecks(s, afterglows)
 	all := &Services{
 		Access:   &access.Service{Store: s, Lifetimes: o.Lifetimes},
 		Activity: &activity.Service{Store: s},
 		Audience: &audience.Service{Store: s},
-		Chat:     &chat.Service{Store: s, Live: o.Live, Guard: afterglows},
-		PublicChat: &chat.PublicService{
-			Store: s, Live: o.Live, Guard: afterglows,
-			Limiter: chat.NewLimiter(o.ChatRate, func() time.Time { return s.Clock.Local().Time() }),
-		},
+		Chat:     &chat.Service{Store: s, Live: o.Live, Checks: checks},
+		// What the platform's backends post has no rate.
+		PublicChat: &chat.PublicService{Store: s, Live: o.Live, Checks: slices.Concat([]chat.PostCheck{limiter.Check}, checks)},
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists, Chatters: chat.NewChatters(s)},
 		Livestream: &livestream.Service{Store: s},
@@ -69,4 +70,14 @@ func NewServices(s *store.Store, o Options) *Services {
 	}
 	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
 	return all
+}
+
+// postChecks returns the checks of a post, in their order. A domain that refuses messages adds
+// its own before CheckReply, whose error is about the request alone.
+func postChecks(s *store.Store, afterglows *moderation.Afterglows) []chat.PostCheck {
+	return []chat.PostCheck{
+		chat.CheckSilenced,
+		afterglows.Check,
+		chat.CheckReply(s),
+	}
 }

@@ -154,9 +154,9 @@ func exemptionsOf(row *ent.Sweep) conditions {
 	}
 }
 
-// Refuse returns USER_BANNED, and bans the sender, if an afterglow forbids a message. It bans
+// Check returns USER_BANNED, and bans the sender, if an afterglow forbids a message. It bans
 // nobody more once the batch is full.
-func (a *Afterglows) Refuse(ctx context.Context, st *chat.Standing, m chat.Message) error {
+func (a *Afterglows) Check(ctx context.Context, st *chat.Standing, m chat.Message) error {
 	present := a.index.Of(m.ChannelID)
 	if len(present) == 0 || m.UserID == m.ChannelID || st.IsModerator || st.IsVIP || st.IsOG {
 		return nil

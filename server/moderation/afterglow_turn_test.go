@@ -37,7 +37,7 @@ func TestLongMatchesTakeTurns(t *testing.T) {
 	refuse := func(channelID uid.ID, text string, st chat.Standing) error {
 		st.Now = now
 		m := chat.Message{ID: uid.New(), ChannelID: channelID, UserID: servertest.Viewer, Text: text}
-		return a.Refuse(asOwner(t.Context(), "bot", time.Nanosecond), &st, m)
+		return a.Check(asOwner(t.Context(), "bot", time.Nanosecond), &st, m)
 	}
 	for _, channel := range []uid.ID{servertest.Owner, servertest.Other} { // compiles the patterns
 		if err := refuse(channel, ordinary, chat.Standing{}); err != nil {
