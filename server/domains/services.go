@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/content"
 	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
@@ -71,6 +72,9 @@ func NewServices(s *store.Store, o Options) *Services {
 	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
 	return all
 }
+
+// Jobs returns the jobs that refresh what the services have of their tables in memory.
+func (s *Services) Jobs() []jobs.Job { return []jobs.Job{s.Moderation.Afterglows.Job()} }
 
 // postChecks returns the checks of a post, in their order. A domain that refuses messages adds
 // its own before CheckReply, whose error is about the request alone.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -27,8 +25,6 @@ const (
 	// afterglowInterval is how often a server reads the afterglows that other servers
 	// began.
 	afterglowInterval = 500 * time.Millisecond
-	// refreshTimeout bounds a refresh, for which the commit of a sweep waits.
-	refreshTimeout = 5 * time.Second
 	// maxAfterglows is how many afterglows a server handles, the latest to end first, and
 	// maxChannelAfterglows how many of them a channel has, so that nobody uses up those of
 	// others.
@@ -53,8 +49,7 @@ type Afterglows struct {
 	// Sweeps has the turns for posts that take long to match.
 	Sweeps *Sweeps
 
-	index      *tableindex.Index[glowing, *afterglow]
-	refreshing *semaphore.Weighted // of one
+	index *tableindex.Index[glowing, *afterglow]
 }
 
 // NewAfterglows returns Afterglows. Their job must run.
@@ -63,8 +58,8 @@ func NewAfterglows(s *store.Store, sweeps *Sweeps) *Afterglows {
 }
 
 func newAfterglows(s *store.Store, sweeps *Sweeps, budget int) *Afterglows {
-	a := &Afterglows{Store: s, Sweeps: sweeps, refreshing: semaphore.NewWeighted(1)}
-	a.index = tableindex.New(budget, a.load)
+	a := &Afterglows{Store: s, Sweeps: sweeps}
+	a.index = tableindex.New(budget, a.read, a.load)
 	return a
 }
 
@@ -89,17 +84,9 @@ func (a *Afterglows) Job() jobs.Job {
 
 // Refresh reads which afterglows there are.
 func (a *Afterglows) Refresh(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
-	defer cancel()
-	if err := a.refreshing.Acquire(ctx, 1); err != nil {
-		return fmt.Errorf("wait for another refresh of afterglows: %w", err)
-	}
-	defer a.refreshing.Release(1)
-	present, err := a.read(ctx)
-	if err != nil {
+	if err := a.index.Refresh(ctx); err != nil {
 		return fmt.Errorf("read afterglows: %w", err)
 	}
-	a.index.Replace(present)
 	return nil
 }
 

@@ -1,21 +1,31 @@
 // Package tableindex keeps what is made of the rows of a table, such as matchers, in memory.
-// The keys of all rows are in memory; what is made of a row is made when it is needed, and the
-// least recently used of it makes room.
+// The keys of all rows are in memory, and a job refreshes them. What is made of a row is made
+// when it is needed, and the least recently used of it makes room.
 package tableindex
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/moderato-live/moderato/server/uid"
 )
 
+// refreshTimeout bounds a Refresh, for which a call may wait.
+const refreshTimeout = 5 * time.Second
+
 // Index holds the values of the rows of channels. It can be used concurrently.
 type Index[K comparable, V any] struct {
+	read   func(context.Context) (map[uid.ID][]K, error)
 	load   func(context.Context, K) (value V, bytes int, err error)
 	budget int
+
+	refreshing *semaphore.Weighted // of one, so that no refresh replaces a later one
 
 	channels atomic.Pointer[map[uid.ID]*channel[K, V]]
 	clock    atomic.Int64 // counts the uses of values
@@ -40,15 +50,33 @@ type Row[K comparable, V any] struct {
 }
 
 // New returns an empty Index. Its values have at most the given number of bytes together. The
-// function load reads a row and makes its value; it says how many bytes the value has.
-func New[K comparable, V any](budget int, load func(context.Context, K) (value V, bytes int, err error)) *Index[K, V] {
-	x := &Index[K, V]{load: load, budget: budget}
+// function read reads the keys of all rows, by channel. The function load reads a row and makes
+// its value; it says how many bytes the value has.
+func New[K comparable, V any](budget int, read func(context.Context) (map[uid.ID][]K, error), load func(context.Context, K) (value V, bytes int, err error)) *Index[K, V] {
+	x := &Index[K, V]{read: read, load: load, budget: budget, refreshing: semaphore.NewWeighted(1)}
 	x.channels.Store(&map[uid.ID]*channel[K, V]{})
 	return x
 }
 
-// Replace replaces the rows of all channels. A key that was there before keeps its value.
-func (x *Index[K, V]) Replace(keys map[uid.ID][]K) {
+// Refresh reads which rows there are. A key that was there before keeps its value. A job calls
+// it at intervals, and a call that added a row after its commit.
+func (x *Index[K, V]) Refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	if err := x.refreshing.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for another refresh: %w", err)
+	}
+	defer x.refreshing.Release(1)
+	keys, err := x.read(ctx)
+	if err != nil {
+		return err
+	}
+	x.replace(keys)
+	return nil
+}
+
+// replace replaces the rows of all channels.
+func (x *Index[K, V]) replace(keys map[uid.ID][]K) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	before, after := *x.channels.Load(), make(map[uid.ID]*channel[K, V], len(keys))

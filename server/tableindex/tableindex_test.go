@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/moderato-live/moderato/server/tableindex"
 	"github.com/moderato-live/moderato/server/uid"
@@ -19,12 +20,23 @@ var (
 type recorder struct {
 	*tableindex.Index[int, string]
 
+	keys   map[uid.ID][]int
 	loaded []int
+}
+
+// replace refreshes the index from a table with some rows.
+func (r *recorder) replace(t *testing.T, keys map[uid.ID][]int) {
+	t.Helper()
+	r.keys = keys
+	if err := r.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func record(budget int) *recorder {
 	r := &recorder{}
-	r.Index = tableindex.New(budget, func(_ context.Context, key int) (string, int, error) {
+	read := func(context.Context) (map[uid.ID][]int, error) { return r.keys, nil }
+	r.Index = tableindex.New(budget, read, func(_ context.Context, key int) (string, int, error) {
 		if key < 0 {
 			return "", 0, errors.New("does not load")
 		}
@@ -57,11 +69,11 @@ func (r *recorder) wantLoaded(t *testing.T, keys ...int) {
 func TestValuesAreMadeOnceAndWhenNeeded(t *testing.T) {
 	t.Parallel()
 	r := record(100)
-	r.Replace(map[uid.ID][]int{busy: {1, 2}})
+	r.replace(t, map[uid.ID][]int{busy: {1, 2}})
 	r.wantLoaded(t)
 	r.get(t, busy, 1, 1, 0, 1)
 	r.wantLoaded(t, 2, 1)
-	r.Replace(map[uid.ID][]int{busy: {3, 2}, quiet: {1}})
+	r.replace(t, map[uid.ID][]int{busy: {3, 2}, quiet: {1}})
 	r.get(t, busy, 0, 1)
 	r.wantLoaded(t, 3)
 	if rows := r.Of(uid.New()); len(rows) != 0 {
@@ -74,7 +86,7 @@ func TestValuesAreMadeOnceAndWhenNeeded(t *testing.T) {
 func TestLargestChannelMakesRoom(t *testing.T) {
 	t.Parallel()
 	r := record(20)
-	r.Replace(map[uid.ID][]int{busy: {6, 7, 5}, quiet: {4}})
+	r.replace(t, map[uid.ID][]int{busy: {6, 7, 5}, quiet: {4}})
 	r.get(t, quiet, 0)
 	r.get(t, busy, 0, 1, 0, 2) // 22 bytes: the 7 goes
 	r.wantLoaded(t, 4, 6, 7, 5)
@@ -92,7 +104,7 @@ func TestLargestChannelMakesRoom(t *testing.T) {
 func TestValueLargerThanBudgetIsNotKept(t *testing.T) {
 	t.Parallel()
 	r := record(10)
-	r.Replace(map[uid.ID][]int{busy: {11}, quiet: {4}})
+	r.replace(t, map[uid.ID][]int{busy: {11}, quiet: {4}})
 	r.get(t, quiet, 0)
 	r.get(t, busy, 0, 0)
 	r.get(t, quiet, 0)
@@ -102,9 +114,9 @@ func TestValueLargerThanBudgetIsNotKept(t *testing.T) {
 func TestRowThatWasRemovedTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	r := record(10)
-	r.Replace(map[uid.ID][]int{busy: {9}})
+	r.replace(t, map[uid.ID][]int{busy: {9}})
 	removed := r.Of(busy)[0]
-	r.Replace(map[uid.ID][]int{busy: {8}})
+	r.replace(t, map[uid.ID][]int{busy: {8}})
 	if _, err := r.Get(t.Context(), busy, removed); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +127,50 @@ func TestRowThatWasRemovedTakesNoMemory(t *testing.T) {
 func TestErrorOfLoadIsReturnedAndNotKept(t *testing.T) {
 	t.Parallel()
 	r := record(10)
-	r.Replace(map[uid.ID][]int{busy: {-1}})
+	r.replace(t, map[uid.ID][]int{busy: {-1}})
 	if _, err := r.Get(t.Context(), busy, r.Of(busy)[0]); err == nil {
 		t.Error("got no error")
 	}
+}
+
+// TestRefreshesFollowEachOther begins a refresh while another one reads an earlier table: the
+// index is that of the later one. A refresh that fails leaves the index as it is.
+func TestRefreshesFollowEachOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		table, slow := []int{1}, make(chan struct{})
+		fails := false
+		x := tableindex.New(1, func(ctx context.Context) (map[uid.ID][]int, error) {
+			rows := table
+			select {
+			case <-slow:
+			case <-ctx.Done():
+			}
+			if fails {
+				return nil, errors.New("no table")
+			}
+			return map[uid.ID][]int{busy: rows}, ctx.Err()
+		}, func(context.Context, int) (string, int, error) { return "", 0, nil })
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- x.Refresh(t.Context()) }()
+		synctest.Wait()
+		go func() { second <- x.Refresh(t.Context()) }()
+		synctest.Wait()
+		table = []int{1, 2}
+		close(slow)
+		if err := errors.Join(<-first, <-second); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(x.Of(busy)); n != 2 {
+			t.Errorf("the index has %d rows, want those of the second refresh", n)
+		}
+		fails = true
+		if err := x.Refresh(t.Context()); err == nil || len(x.Of(busy)) != 2 {
+			t.Errorf("a refresh that fails: %v, and %d rows", err, len(x.Of(busy)))
+		}
+		fails, slow = false, make(chan struct{})
+		if err := x.Refresh(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a read that does not end: %v", err)
+		}
+	})
 }
