@@ -40,21 +40,19 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 		"AddOg": {"userId": raider}, "RemoveOg": {"userId": raider}, "RevertModerator": {"moderatorId": raider, "since": "2026-01-01T00:00:00Z"},
 		"BanUser": {"banUserId": raider}, "RemoveBan": {"banUsername": "lootgoblin77"}, "MuteUser": {"mutedUserId": raider},
 		"RemoveMute": {"mutedUserId": raider}, "BanUsers": {"users": []servertest.Args{{"userId": raider}}},
-		"UndoBanBatch": {"batchId": servertest.Nobody.String()}, "PreviewSweep": {"phrase": "free gems", "withinSeconds": 600},
-		"CommitSweep": {"sweepToken": servertest.Nobody.String()}, "GetUser": {"userId": raider}, "UpdateInfo": {"title": "a", "lang": "en"},
+		"PreviewSweep": {"phrase": "free gems", "withinSeconds": 600},
+		"CommitSweep":  {"sweepToken": servertest.Nobody.String()}, "GetUser": {"userId": raider}, "UpdateInfo": {"title": "a", "lang": "en"},
 		"ListVotes": {"epoch": "all"}, "ListUsers": {"userId": []string{owner}}, "RevokeGrant": {"clientId": "nobodys-dashboard"},
-		"CreateWebhook":         {"url": "https://hooks.example.com/" + uid.New().String(), "type": []string{o.eventType}},
-		"WatchEvents":           {"type": []string{o.eventType}},
-		"CreateSubscription":    {"type": o.eventType, "version": "1", "condition": servertest.Args{}},
-		"RedeliverWebhookEvent": {"eventId": servertest.Nobody.String()},
-		"PostMessage":           {"channelId": owner, "message": "hello"},
-		"PinMessage":            {"messageId": servertest.Nobody.String()},
-		"ServerReflectionInfo":  {"listServices": ""},
+		"CreateWebhook":        {"url": "https://hooks.example.com/" + uid.New().String(), "type": []string{o.eventType}},
+		"WatchEvents":          {"type": []string{o.eventType}},
+		"CreateSubscription":   {"type": o.eventType, "version": "1", "condition": servertest.Args{}},
+		"PostMessage":          {"channelId": owner, "message": "hello"},
+		"ServerReflectionInfo": {"listServices": ""},
 
 		"ListSessionSubscriptions": {"sessionId": servertest.Nobody.String()},
 	}[o.rpc[strings.LastIndex(o.rpc, "/")+1:]]
 	if args == nil || strings.HasPrefix(o.rpc, "moderato.platform.") {
-		args = servertest.Args{}
+		args = unknown(o)
 	}
 	id, isNamed := c.named(column)
 	switch {
@@ -64,6 +62,7 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 			args["condition"] = servertest.Args{"channelId": id.String()}
 		}
 	case strings.HasSuffix(o.rpc, "v1.ChatService/DeleteMessage"):
+		clear(args)
 		s.deleteArguments(t, args, in, c, column)
 	case in.title == "One webhook" && isNamed:
 		args["webhookId"] = s.webhook(t, c, column)
@@ -78,6 +77,23 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 			field = "channelId"
 		}
 		args[field] = id.String()
+	}
+	return args
+}
+
+// unknown returns arguments of an operation that name a batch, an event and a message that do
+// not exist, if its request can name one.
+func unknown(o operation) servertest.Args {
+	args := servertest.Args{}
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(o.rpc, "/", ".")))
+	rpc, isPublic := found.(protoreflect.MethodDescriptor)
+	if !isPublic || strings.HasPrefix(o.rpc, "moderato.platform.") {
+		return args
+	}
+	for _, name := range []string{"batchId", "eventId", "messageId"} {
+		if rpc.Input().Fields().ByJSONName(name) != nil {
+			args[name] = servertest.Nobody.String()
+		}
 	}
 	return args
 }

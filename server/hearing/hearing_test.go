@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -28,15 +29,13 @@ const (
 )
 
 // audienceOf returns the audience of a type as clients know it, independently of the
-// contract.
+// contract: that of its subject, such as chat.
 func audienceOf(kind string) int {
-	switch kind {
-	case "stream.online", "stream.offline", "channel.update", "channel.raid",
-		"channel.chat.message", "channel.chat.message_delete", "channel.chat.clear", "channel.chat.clear_user_messages",
-		"channel.chat.pin":
+	subject, _, _ := strings.Cut(strings.TrimPrefix(kind, "channel."), ".")
+	switch subject {
+	case "stream", "update", "raid", "chat":
 		return public
-	case "channel.follow", "channel.unfollow", "channel.subscribe", "channel.subscription.end", "channel.subscription.gift",
-		"channel.thanks", "channel.vote":
+	case "follow", "unfollow", "subscribe", "subscription", "thanks", "vote":
 		return channel
 	}
 	return moderators

@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
 
 	moderato "github.com/moderato-live/moderato/clients/go"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -72,4 +74,45 @@ func (c *Channel) cast(ctx context.Context, a *act, r Recipe) error {
 		Id: a.userID, Username: fmt.Sprintf("test_viewer_%d", c.users), DisplayName: a.userName,
 	}})
 	return err
+}
+
+// act is the cause of one event.
+type act struct {
+	*moderato.Client
+
+	channelID        string
+	userID, userName string
+	// messageID is the chat message that was posted last.
+	messageID string
+}
+
+// step is a call of an operation.
+type step func(context.Context, *act) error
+
+// perform performs the steps of a recipe.
+func (a *act) perform(ctx context.Context, r Recipe) error {
+	for _, s := range r.before {
+		if err := s(ctx, a); err != nil {
+			return err
+		}
+	}
+	return r.cause(ctx, a)
+}
+
+// asOwner returns the context of calls in the name of the channel's owner.
+func (a *act) asOwner(ctx context.Context) context.Context {
+	return moderato.ActingAs(ctx, a.channelID)
+}
+
+// call calls an operation whose response does not matter.
+func call[Request, Response any](
+	ctx context.Context, operation func(context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
+) error {
+	_, err := operation(ctx, request)
+	return err
+}
+
+// oneOf returns one of some values.
+func oneOf[T any](values ...T) T {
+	return values[rand.IntN(len(values))]
 }
