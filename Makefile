@@ -129,13 +129,15 @@ gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, what docs/ has of th
 	mv bin/lookalikes.txt server/textmatch/lookalikes.txt
 
 .PHONY: gen-clients
-gen-clients: ## Generate the operations and types of clients/typescript and clients/python from docs/openapi.
+gen-clients: ## Generate the operations and types of clients/typescript and clients/python from docs/openapi, and clients/typescript/dist, which servers offer for download.
 	tools/install-packages node=nodejs npm=npm python3=python3
 	tools/npm-ci clients/typescript
 	npm run --silent --prefix clients/typescript generate
+	rm -rf clients/typescript/dist
+	npm run --silent --prefix clients/typescript build
 	python3 clients/python/generate.py
 
-GENERATED := gen ent server/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
+GENERATED := gen ent clients/typescript/dist server/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
 gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }

@@ -32,6 +32,7 @@ import (
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
+	"github.com/moderato-live/moderato/server/downloads"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/importer"
@@ -207,9 +208,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Service: implementations.oauth, LoginURL: s.config.LoginURL, PublicURL: s.config.PublicURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
 		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
-	s.Docs = site.New(openapi.JSON, s.config.Log)
+	s.Docs = site.New(openapi.JSON, s.config.PublicURL, s.config.Log)
 	facade, err := gateway.New(conn, gateway.Options{
-		CORSOrigins: s.config.CORSOrigins, Endpoints: slices.Concat(signIn, documents(s.config.PublicURL), assets.Endpoints()), Log: s.config.Log, Registerer: registry,
+		CORSOrigins: s.config.CORSOrigins, Endpoints: slices.Concat(signIn, documents(s.config.PublicURL), assets.Endpoints(), downloads.Endpoints()), Log: s.config.Log, Registerer: registry,
 		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: s.sockets, Pages: s.Docs,
 	})
 	if err != nil {

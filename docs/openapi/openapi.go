@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/moderato-live/moderato/server/static"
 )
 
 // The documents are embedded in gzip, which makes the program 2 MB smaller. Clients that
@@ -100,21 +102,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache") // may be kept, but is asked for again
 	// The document is sent whole, and the only condition is the one that it describes.
 	r = &http.Request{Method: r.Method, Header: http.Header{"If-None-Match": r.Header["If-None-Match"], "Accept-Encoding": r.Header["Accept-Encoding"]}}
-	if acceptsGzip(r) {
+	if static.AcceptsGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.compressed()))
 		return
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.text()))
-}
-
-// acceptsGzip reports whether a client accepts gzip.
-func acceptsGzip(r *http.Request) bool {
-	for coding := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";")
-		if strings.EqualFold(name, "gzip") {
-			return weight == "" || strings.Trim(weight, "q=0.") != "" // q=0 refuses
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/doctest"
+	"github.com/moderato-live/moderato/server/downloads"
 )
 
 const repository = "https://github.com/moderato-live/moderato/blob/main/"
@@ -80,6 +82,10 @@ func TestLinksOfTheSiteLeadSomewhere(t *testing.T) {
 			case isInRepository:
 				wantFile(t, page, file)
 			case to.Host != "", to.Path == "/openapi.json", to.Path == "/openapi.yaml":
+			case strings.HasPrefix(to.Path, downloads.Path):
+				if !slices.Contains(downloads.Names(), path.Base(to.Path)) {
+					t.Errorf("%s links to %s, which is not served", page, link)
+				}
 			case to.Path == "":
 				wantAnchor(t, page, page, to.Fragment, ids)
 			case !isServed(to.Path):
@@ -219,5 +225,24 @@ func TestErrorMessagesNameWhatExists(t *testing.T) {
 	}
 	if count < 5 {
 		t.Errorf("the messages name %d pages and operations, want more", count)
+	}
+}
+
+// TestExamplesNeedOnlyAnAddress finds the pages for developers that call the program, which is
+// beside the server: each says what to do with an address alone.
+func TestExamplesNeedOnlyAnAddress(t *testing.T) {
+	t.Parallel()
+	var count int
+	for _, p := range site.DeveloperPages() {
+		source := get(t, "/docs/"+p+".md", nil).body
+		if !strings.Contains(source, "$(bin/moderato") {
+			continue
+		}
+		if count++; p != "start" && !strings.Contains(source, "/docs/start.md#sign-in-with-curl") {
+			t.Errorf("%s calls bin/moderato and does not link to the way without it", p)
+		}
+	}
+	if count < 4 {
+		t.Errorf("found %d pages that call bin/moderato", count)
 	}
 }

@@ -64,6 +64,7 @@ const (
 var sections = []section{
 	{Label: "Start", Pages: []page{
 		{Name: indexName, Label: "Overview", About: "What Moderato is, and where to begin."},
+		{Name: "start", Label: "Start with an address", About: "The client libraries from the server itself, a first bot and a token, with only the address of a server."},
 		{Name: "getting-started", Label: "Getting started", About: "A bot that signs in, reads chat, answers and bans, in JavaScript, Python and shell."},
 		{Name: "oauth", Label: "Signing in", About: "OAuth 2.1: clients, scopes, endpoints, tokens and the platform's sign-in page."},
 		{Name: "coming-from-blaze", Label: "Coming from Blaze", About: "Run a client that was written for Blaze: what to change, what is the same, what differs."},

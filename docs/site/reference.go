@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/moderato-live/moderato/server/static"
 )
 
 // reference is the page with every operation of the REST API.
@@ -256,7 +258,7 @@ func (b *builder) addReference(m *markdown, v view, api *reference) error {
 		}
 	}
 	v.Title, v.Content, v.API = introduction.title, introduction.html, api
-	b.files[Root+v.Name+".md"] = newFile(markdownType, revalidated, []byte(api.markdown()))
+	b.files[Root+v.Name+".md"] = static.New(markdownType, static.Revalidated, []byte(api.markdown()))
 	return b.addHTML(v.URL(), v)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/docs"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/static"
 )
 
 //go:embed assets
@@ -30,7 +31,7 @@ const (
 
 // builder collects the files of the site.
 type builder struct {
-	files     map[string]*file
+	files     map[string]*static.File
 	assets    map[string]string // the paths of assets, by name
 	templates *template.Template
 	index     []entry
@@ -62,8 +63,8 @@ type view struct {
 }
 
 // renderAll renders all pages.
-func renderAll(openAPI []byte, prefilled Credentials) (map[string]*file, error) {
-	b := &builder{files: map[string]*file{}, assets: map[string]string{}}
+func renderAll(openAPI []byte, prefilled Credentials) (map[string]*static.File, error) {
+	b := &builder{files: map[string]*static.File{}, assets: map[string]string{}}
 	var err error
 	if b.templates, err = template.ParseFS(assets, "assets/*.html"); err != nil {
 		return nil, err
@@ -126,9 +127,9 @@ func (b *builder) addAssets() error {
 		if err != nil {
 			return err
 		}
-		f := newFile(contentType, immutable, content)
+		f := static.New(contentType, static.Immutable, content)
 		base, extension, _ := strings.Cut(name, ".")
-		b.assets[base] = Root + "assets/" + base + "." + f.tag + "." + extension
+		b.assets[base] = Root + "assets/" + base + "." + f.Tag + "." + extension
 		b.files[b.assets[base]] = f
 	}
 	pictures, err := docs.Files.ReadDir(".")
@@ -141,7 +142,7 @@ func (b *builder) addAssets() error {
 			if err != nil {
 				return err
 			}
-			b.files[Root+picture.Name()] = newFile(svgType, revalidated, content)
+			b.files[Root+picture.Name()] = static.New(svgType, static.Revalidated, content)
 		}
 	}
 	return nil
@@ -157,7 +158,7 @@ func (b *builder) addPage(m *markdown, v view) error {
 	if err != nil {
 		return err
 	}
-	b.files[Root+v.Name+".md"] = newFile(markdownType, revalidated, m.links.inMarkdown(source))
+	b.files[Root+v.Name+".md"] = static.New(markdownType, static.Revalidated, m.links.inMarkdown(source))
 	b.addPassages(v.page, r.passages)
 	v.Title, v.Headings, v.Content = r.title, r.headings, r.html
 	return b.addHTML(v.URL(), v)
@@ -180,14 +181,14 @@ func (b *builder) addHTML(path string, v view) error {
 	if err := b.templates.ExecuteTemplate(&html, "page.html", v); err != nil {
 		return err
 	}
-	b.files[path] = newFile(htmlType, revalidated, html.Bytes())
+	b.files[path] = static.New(htmlType, static.Revalidated, html.Bytes())
 	return nil
 }
 
 // addLists adds the index of the search, and the list of pages for programs.
 func (b *builder) addLists() {
 	index, _ := json.Marshal(b.index) // strings only: it cannot fail
-	b.files[Root+"search.json"] = newFile(jsonType, revalidated, index)
+	b.files[Root+"search.json"] = static.New(jsonType, static.Revalidated, index)
 	var list strings.Builder
 	list.WriteString("# Moderato\n\n> The moderation and channel-data service of a live-streaming platform: a REST API for bots, overlays and dashboards, and a gRPC core for the platform's backends.\n")
 	for _, s := range sections {
@@ -197,6 +198,6 @@ func (b *builder) addLists() {
 		}
 	}
 	for _, path := range llmsPaths {
-		b.files[path] = newFile(textType, revalidated, []byte(list.String()))
+		b.files[path] = static.New(textType, static.Revalidated, []byte(list.String()))
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // documentation is the site, which is rendered once for all tests.
-var documentation = site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+var documentation = site.New(openapi.JSON, "", slog.New(slog.DiscardHandler))
 
 // answer is a response of the site.
 type answer struct {
@@ -31,6 +31,7 @@ type answer struct {
 func get(t *testing.T, path string, header http.Header) answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	r.Host = "127.0.0.1:8080" // as in the Markdown files
 	for name, values := range header {
 		r.Header[name] = values
 	}
@@ -154,6 +155,34 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestPagesNameTheirServer reads a page at several addresses: its examples call the server that
+// sent it.
+func TestPagesNameTheirServer(t *testing.T) {
+	t.Parallel()
+	public := site.New(openapi.JSON, "https://api.example.com", slog.New(slog.DiscardHandler))
+	for _, c := range []struct {
+		site                    *site.Site
+		host, proto, want, none string
+	}{
+		{documentation, "mod.example.com:8443", "https", "https://mod.example.com:8443/downloads/moderato", "127.0.0.1"},
+		{documentation, "10.1.2.3", "", "http://10.1.2.3/downloads/moderato", "127.0.0.1"},
+		{documentation, "127.0.0.1:8080", "", "http://127.0.0.1:8080/downloads/moderato", "example.com"},
+		{documentation, `"><script>`, "", "http://127.0.0.1:8080/downloads/moderato", "<script>"},
+		{public, "10.1.2.3", "", "https://api.example.com/downloads/moderato", "127.0.0.1"},
+	} {
+		for _, path := range []string{"/docs/start", "/docs/start.md", "/docs/search.json"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			r.Host = c.host
+			r.Header.Set("X-Forwarded-Proto", c.proto)
+			w := httptest.NewRecorder()
+			c.site.ServeHTTP(w, r)
+			if body := w.Body.String(); !strings.Contains(body, c.want) || path != "/docs/search.json" && strings.Contains(body, c.none) {
+				t.Errorf("%s at %s names not %s, or %s", path, c.host, c.want, c.none)
+			}
+		}
+	}
+}
+
 // TestReferenceStatesTokensOnce checks that each operation names the kinds of token that it
 // accepts, either in its description or below it.
 func TestReferenceStatesTokensOnce(t *testing.T) {
@@ -174,7 +203,7 @@ func TestReferenceStatesTokensOnce(t *testing.T) {
 // server's has any.
 func TestConsoleOfDemo(t *testing.T) {
 	t.Parallel()
-	demo := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+	demo := site.New(openapi.JSON, "", slog.New(slog.DiscardHandler))
 	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines", Receiver: "http://127.0.0.1:1/"})
 	w := httptest.NewRecorder()
 	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
@@ -226,7 +255,7 @@ func TestOtherRequests(t *testing.T) {
 // A server starts without the pages: they are rendered at the first request.
 func TestSiteIsRenderedAtTheFirstRequest(t *testing.T) {
 	start := time.Now()
-	unused := site.New(func() []byte { return []byte("no document") }, slog.New(slog.DiscardHandler))
+	unused := site.New(func() []byte { return []byte("no document") }, "", slog.New(slog.DiscardHandler))
 	if elapsed := time.Since(start); elapsed > 10*time.Millisecond {
 		t.Errorf("New takes %v", elapsed)
 	}
@@ -239,7 +268,7 @@ func TestSiteIsRenderedAtTheFirstRequest(t *testing.T) {
 
 func BenchmarkRender(b *testing.B) {
 	for b.Loop() {
-		fresh := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+		fresh := site.New(openapi.JSON, "", slog.New(slog.DiscardHandler))
 		fresh.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/docs/", nil))
 	}
 }

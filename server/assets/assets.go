@@ -3,16 +3,13 @@
 package assets
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"mime"
 	"net/http"
 	"path"
-	"time"
 
 	"github.com/moderato-live/moderato/gateway"
+	"github.com/moderato-live/moderato/server/static"
 )
 
 // Path is where the files are served, and Avatar is the picture of whoever has none.
@@ -29,26 +26,8 @@ func Endpoints() (all []gateway.Endpoint) {
 	entries, _ := files.ReadDir("files") // embedded
 	for _, e := range entries {
 		text, _ := files.ReadFile("files/" + e.Name())
-		all = append(all, gateway.Endpoint{Method: http.MethodGet, Path: Path + e.Name(), Serve: serve(e.Name(), text)})
+		f := static.New(mime.TypeByExtension(path.Ext(e.Name())), static.Week, text)
+		all = append(all, gateway.Endpoint{Method: http.MethodGet, Path: Path + e.Name(), Serve: f.ServePublic})
 	}
 	return all
-}
-
-func serve(name string, text []byte) func(http.ResponseWriter, *http.Request) error {
-	sum := sha256.Sum256(text)
-	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
-	mediaType := mime.TypeByExtension(path.Ext(name))
-	return func(w http.ResponseWriter, r *http.Request) error {
-		h := w.Header()
-		h.Set("Content-Type", mediaType)
-		h.Set("ETag", etag)
-		h.Set("Cache-Control", "public, max-age=604800")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Access-Control-Allow-Origin", "*") // whatever --cors-origins says of the API
-		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		// An SVG that is opened as a page runs nothing.
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
-		return nil
-	}
 }

@@ -33,6 +33,13 @@ func documented() map[string]func(*testing.T) {
 	return map[string]func(*testing.T){
 		"README.md: Moderato/1":                                  TestDocumentedTargetsExist,
 		"README.md: Your first ban/1":                            TestReadmeFirstBan,
+		"docs/start.md: A bot in Python/1":                       TestStartPage,
+		"docs/start.md: A bot in Python/2":                       TestStartPage,
+		"docs/start.md: An overlay in TypeScript/1":              TestStartPage,
+		"docs/start.md: An overlay in TypeScript/2":              TestStartPage,
+		"docs/start.md: Sign in with curl/1":                     TestStartPage,
+		"docs/start.md: Sign in with curl/2":                     TestStartPage,
+		"docs/start.md: Sign in with curl/3":                     TestStartPage,
 		"docs/events.md: Receive events/1":                       TestDocumentedListeners,
 		"docs/events.md: Receive events/2":                       TestDocumentedListeners,
 		"docs/events.md: Receive events/3":                       TestDocumentedListeners,
@@ -121,9 +128,14 @@ func TestCommandBlocksAreTested(t *testing.T) {
 // blocksOf returns the blocks of commands and programs in a document by "path: heading/n".
 func blocksOf(t *testing.T, path string) map[string]string {
 	t.Helper()
+	return blocksIn(path, doctest.Read(t, path))
+}
+
+// blocksIn returns the blocks in the text of a document.
+func blocksIn(path, text string) map[string]string {
 	blocks := map[string]string{}
 	heading, name, n := "", "", 0
-	for line := range strings.Lines(doctest.Read(t, path)) {
+	for line := range strings.Lines(text) {
 		switch {
 		case name != "" && strings.HasPrefix(line, "```"):
 			name = ""

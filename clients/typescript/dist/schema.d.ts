@@ -1,0 +1,5759 @@
+export interface paths {
+    "/v1/moderation/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listModeratedChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/moderators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listModerators"];
+        put?: never;
+        post: operations["addModerator"];
+        delete: operations["removeModerator"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/ban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["banUser"];
+        delete: operations["removeBan"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["muteUser"];
+        delete: operations["removeMute"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/bans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listBanBatches"];
+        put?: never;
+        post: operations["banUsers"];
+        delete: operations["undoBanBatch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["previewSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/sweeps/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["commitSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/reverts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["revertModerator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/propagation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getPropagation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/raids": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRaids"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listCategories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emotes/blaze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listPlatformEmotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emotes/channels/{channelId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listEmotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/stream-info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getStreamInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/followers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFollowers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/followed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFollowed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/banned-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listBannedUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/roles/vips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listVips"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/vips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["addVip"];
+        delete: operations["removeVip"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/roles/mods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/roles/ogs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listOgs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/ogs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["addOg"];
+        delete: operations["removeOg"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/subscribers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSubscribers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/activities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listActivities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/votes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listVotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/clips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listClips"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/vods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listVods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/live-stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getLiveStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["updateInfo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listWebhooks"];
+        put?: never;
+        post: operations["createWebhook"];
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["enableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["redeliverWebhookEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/achievement-stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAchievementStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listGrants"];
+        put?: never;
+        post?: never;
+        delete: operations["revokeGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["createEventTicket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMessages"];
+        put?: never;
+        post: operations["postMessage"];
+        delete: operations["deleteMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["clearChat"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/pinned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getPinnedMessage"];
+        put?: never;
+        post: operations["pinMessage"];
+        delete: operations["unpinMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSubscriptions"];
+        put?: never;
+        post: operations["createSubscription"];
+        delete: operations["deleteSubscription"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{sessionId}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSessionSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/self": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSelf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description Activity is an event in a channel's activity feed. */
+        Activity: {
+            /**
+             * Format: int64
+             * @description The activity's number, unique in its channel: 1 or more.
+             */
+            id: number;
+            /** @description The type: `follower`, `subscriber`, `gift`, `thanks` or `vote`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description The details. Always contains `userId`, `displayName` and `slug`; for a subscriber also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a vote `amount` and `epoch`. An activity that a backend service put as a whole has `userId`, `displayName`, `slug` and what the service gave. */
+            info: {
+                [key: string]: unknown;
+            };
+            /** @description The action that the writer of the activity offers for it; often empty. */
+            action: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description AddModeratorRequest names the channel and the new moderator. */
+        AddModeratorRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case. It must be the channel of the token's user.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
+             */
+            userId: string;
+        };
+        /** @description AddOgRequest names the channel and the new OG. */
+        AddOgRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case. It must be the channel of the token's user.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
+             */
+            userId: string;
+        };
+        /** @description AddOgResponse is the role that the user has after the call. */
+        AddOgResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The role. Always `og`. */
+            role: string;
+        };
+        /** @description AddVipRequest names the channel and the new VIP. */
+        AddVipRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case. It must be the channel of the token's user.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
+             */
+            userId: string;
+        };
+        /** @description AddVipResponse is the role that the user has after the call. */
+        AddVipResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The role. Always `vip`. */
+            role: string;
+        };
+        /** @description AudienceMember is a follower or subscriber of a channel. */
+        AudienceMember: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The username in lower case. */
+            slug: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /** @description Whether the user follows the channel. */
+            isFollower: boolean;
+            /**
+             * Format: date-time
+             * @description When the follow began: UTC, milliseconds; null if the user does not follow the channel.
+             */
+            followedAt: string | null;
+            /** @description The user's subscription to the channel. */
+            subscriptionInfo: components["schemas"]["SubscriptionInfo"];
+        };
+        /** @description BanBatch is a batch of bans. */
+        BanBatch: {
+            /**
+             * Format: uuid
+             * @description The batch's id: a UUID in lower case.
+             */
+            batchId: string;
+            /**
+             * Format: date-time
+             * @description When the bans were applied: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description The user who applied the bans. */
+            bannedBy: components["schemas"]["BannedBy"];
+            /** @description Why the users are banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the bans that were made at created_at expire or expired: UTC, milliseconds. A sweep also makes bans later, which last as long. It is null if bans last until they are removed.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: int32
+             * @description How many users the batch banned, including those whose bans it extended.
+             */
+            bannedCount: number;
+            /**
+             * Format: int32
+             * @description How many of its bans are in force.
+             */
+            stillBannedCount: number;
+        };
+        /** @description BanEvent is the payload of `channel.ban`. */
+        BanEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who applied the ban, or who undid the ban that had replaced it: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The banned user: a UUID in lower case.
+             */
+            bannedUserId: string;
+            /** @description The banned user's display name at that time. */
+            bannedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the ban was applied: UTC, milliseconds.
+             */
+            bannedAt: string;
+            /** @description Why the user is banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires or expired: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that banned the user: a UUID in lower case; null if it was none.
+             */
+            batchId: string | null;
+            /** @description What caused the event: `moderator` for a single ban, `batch` for a ban of a batch. If the ban is in force again because the one that had replaced it was undone: `batch` or `revert`. */
+            cause: string;
+            /** @description Whether the user was banned already, and this ban is in force instead of the earlier one. Such a ban deletes no messages. */
+            replaces: boolean;
+            /** @description The banned user, as of that time. */
+            bannedUser: components["schemas"]["Person"];
+        };
+        /** @description BanUserRequest names the channel and, by id or by username, the user. */
+        BanUserRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in upper or lower case. Exactly one of `banUserId` and `banUsername` is required.
+             */
+            banUserId?: string | null;
+            /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored. */
+            banUsername?: string | null;
+            /** @description Why the user is banned: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long the ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, the ban lasts until it is removed.
+             */
+            durationSeconds?: number | null;
+            /** @description Whether the new ban replaces the ban in force although it does not last longer. */
+            replace?: boolean | null;
+        };
+        /** @description BanUserResponse is the ban in force. */
+        BanUserResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who applied the ban: a UUID in lower case.
+             */
+            moderatorId: string;
+            /**
+             * Format: uuid
+             * @description The banned user: a UUID in lower case.
+             */
+            bannedUserId: string;
+            /** @description The banned user's display name at the time of the response. */
+            bannedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the ban was applied: UTC, milliseconds.
+             */
+            bannedAt: string;
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant.
+             */
+            expiresAt?: string | null;
+            /** @description Whether the call banned the user or replaced the ban in force. */
+            changed?: boolean;
+        };
+        /** @description BanUsersRequest names the channel, the users and the terms of their bans. */
+        BanUsersRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The users: 1 to 1,000. */
+            users: components["schemas"]["BatchTargetInput"][];
+            /** @description Why the users are banned: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts until it is removed.
+             */
+            durationSeconds?: number | null;
+            /** @description Whether to return what would happen, and to change nothing. */
+            dryRun?: boolean | null;
+        };
+        /** @description BanUsersResponse is what happened, or would happen, to each user. */
+        BanUsersResponse: {
+            /**
+             * Format: uuid
+             * @description The batch's id: a UUID in lower case; null if no user was banned.
+             */
+            batchId: string | null;
+            /** @description How many users have each status. */
+            counts: components["schemas"]["BatchCounts"];
+            /** @description What happened to each user, in the order of the request. */
+            results: components["schemas"]["BatchResult"][];
+        };
+        /** @description BannedBy is the moderator who applied a ban. */
+        BannedBy: {
+            /**
+             * Format: uuid
+             * @description The moderator's user id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The username in lower case. */
+            slug: string;
+        };
+        /** @description BannedUser is a user who is banned from a channel. */
+        BannedUser: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The username in lower case. */
+            slug: string;
+            /**
+             * Format: date-time
+             * @description When the ban was applied: UTC, milliseconds.
+             */
+            bannedAt: string;
+            /** @description The user who applied the ban. */
+            bannedBy: components["schemas"]["BannedBy"];
+            /** @description Why the user is banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+        };
+        /** @description BatchCounts says how many results of a batch have each status. */
+        BatchCounts: {
+            /**
+             * Format: int32
+             * @description Users with the status `BANNED`.
+             */
+            banned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `ALREADY_BANNED`.
+             */
+            alreadyBanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `USER_NOT_FOUND`.
+             */
+            userNotFound: number;
+            /**
+             * Format: int32
+             * @description Users with the status `TARGET_IS_CHANNEL`.
+             */
+            targetIsChannel: number;
+            /**
+             * Format: int32
+             * @description Users with the status `DUPLICATE`.
+             */
+            duplicate: number;
+            /**
+             * Format: int32
+             * @description Users with the status `EXTENDED`.
+             */
+            extended: number;
+            /**
+             * Format: int32
+             * @description Users with the status `INVALID`.
+             */
+            invalid: number;
+        };
+        /** @description BatchResult is what happened to one user of a batch. */
+        BatchResult: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case. Null if the request names the user by a username that no user has, or if the status is `INVALID`.
+             */
+            userId: string | null;
+            /** @description The user's username. Null if the request names the user by an id that no user has, or if the status is `INVALID`. */
+            username: string | null;
+            /** @description For `banUsers`: `BANNED`; `EXTENDED` if the ban replaced one that would have ended earlier; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well; `INVALID` if the request has no valid `userId` or `username` there. For `undoBanBatch`: `UNBANNED`; `RESTORED` if the ban that this one replaced is in force again; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. For `revertModerator`: `UNBANNED`; `RESTORED`; `UNMUTED`. */
+            status: string;
+        };
+        /** @description BatchTarget names a user of a batch. Exactly one of `userId` and `username` is required. */
+        BatchTargetInput: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in upper or lower case.
+             */
+            userId?: string | null;
+            /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored. */
+            username?: string | null;
+        };
+        /** @description Category is a category of channels, streams, clips and VODs. */
+        Category: {
+            /**
+             * Format: int64
+             * @description The category's id.
+             */
+            id: number;
+            /** @description The name, as in `name`. */
+            title: string;
+            /** @description The name in URLs. */
+            slug: string;
+            /** @description The URL of the picture. If there is none, that of the default picture. */
+            imageUrl: string;
+            /**
+             * Format: int64
+             * @description The id of the category above this one; null if there is none.
+             */
+            parentId: number | null;
+            /** @description The name. */
+            name: string;
+        };
+        /** @description Channel is a row of `listChannels`. */
+        Channel: {
+            /**
+             * Format: uuid
+             * @description The channel's id, which is its owner's user id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The current title: 1 to 140 characters. */
+            title: string;
+            /** @description The owner's display name. */
+            displayName: string;
+            /** @description The owner's description of the channel: up to 300 characters; may be empty. */
+            bio: string;
+            /** @description The owner's username in lower case, as in the channel's URL. */
+            slug: string;
+            /** @description The URL of the owner's avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /** @description The language: a BCP 47 tag in canonical form. */
+            lang: string;
+            /** @description Whether the channel is live. */
+            isLive: boolean;
+            /**
+             * Format: int64
+             * @description The number of followers.
+             */
+            followerCount: number;
+            /** @description The channel's category. */
+            category: components["schemas"]["ChannelCategory"];
+        };
+        /** @description ChannelCategory is the category of a channel. A channel without a category has category 0, "Uncategorized". */
+        ChannelCategory: {
+            /**
+             * Format: int64
+             * @description The category's id: 0 or more.
+             */
+            id: number;
+            /** @description The display name. */
+            name: string;
+            /** @description The name as used in URLs. */
+            slug: string;
+            /** @description The URL of the picture. If there is none, that of the default picture. */
+            imageUrl: string;
+        };
+        /** @description ChatClearEvent is the payload of `channel.chat.clear`: every message that was posted in the channel so far is deleted. */
+        ChatClearEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who deleted the messages: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: date-time
+             * @description When the messages were deleted: UTC, milliseconds.
+             */
+            clearedAt: string;
+        };
+        /** @description ChatEmote is an emote in the text of a message. */
+        ChatEmote: {
+            /**
+             * Format: uuid
+             * @description The emote's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The name. */
+            name: string;
+            /** @description The URL of the picture. */
+            imageUrl: string;
+        };
+        /** @description ChatMessage is a message that is not deleted. */
+        ChatMessage: {
+            /**
+             * Format: uuid
+             * @description The message's id: a UUID in lower case.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The sender, as of the time of the call or event; `isBot` is as of the time of the post. */
+            sender: components["schemas"]["ChatSender"];
+            /** @description The text: 1 to 500 characters in Unicode NFC. */
+            message: string;
+            /**
+             * Format: uuid
+             * @description The message that it replies to: a UUID in lower case; null if it is no reply. That message may be deleted since.
+             */
+            replyToMessageId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was posted: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels, as of the time of the call. */
+            emotes: components["schemas"]["ChatEmote"][];
+        };
+        /** @description ChatMessageEvent is the payload of `channel.chat.message`: a message was posted. The event is live. It is delivered at most once, shortly after the message was posted, and is not kept: it has no sequence and no cursor, and is not in the log. A message that is deleted before it is sent is not sent. The messages that were posted through one server are delivered in the order in which they were posted. */
+        ChatMessageEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The message's id: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The text: 1 to 500 characters in Unicode NFC. */
+            message: string;
+            /** @description The sender, as of the time of the post. */
+            sender: components["schemas"]["ChatSender"];
+            /**
+             * Format: date-time
+             * @description When it was posted: UTC, milliseconds.
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The message that it replies to: a UUID in lower case; null if it is no reply.
+             */
+            replyToMessageId: string | null;
+            /** @description The emotes that the text names as `[emote:<id>]`, each once, in the order of the text: those of the platform, those of the channel, and public ones of other channels. */
+            emotes: components["schemas"]["ChatEmote"][];
+        };
+        /** @description ChatPinEvent is the payload of `channel.chat.pin`: a message is pinned, in place of the one that was pinned before, or the pin is removed. */
+        ChatPinEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /** @description The pinned message, as of the time of the event; null if the pin was removed. A message that is deleted later is pinned no more, without another event of this type. */
+            message: components["schemas"]["ChatMessage"] | null;
+        };
+        /** @description ChatSender is the sender of a message, and what the sender is in the channel. */
+        ChatSender: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /** @description Whether the sender owns the channel. */
+            isOwner: boolean;
+            /** @description Whether the sender moderates the channel. */
+            isModerator: boolean;
+            /** @description Whether the sender is a VIP of the channel. */
+            isVip: boolean;
+            /** @description Whether the sender is an OG of the channel. */
+            isOg: boolean;
+            /** @description Whether the sender has an active subscription to the channel. */
+            isSubscriber: boolean;
+            /** @description Whether the sender follows the channel. */
+            isFollower: boolean;
+            /** @description The sender's roles in the channel: of `moderator`, `vip` and `og`, in this order. */
+            roles: string[];
+            /** @description Whether a program posted the message: with an app token, or a backend says so. */
+            isBot: boolean;
+        };
+        /** @description ClearChatRequest names the channel. */
+        ClearChatRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+        };
+        /** @description ClearUserMessagesEvent is the payload of `channel.chat.clear_user_messages`: every message that the user has posted in the channel so far is deleted. */
+        ClearUserMessagesEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The moderator whose ban or mute of the user deleted the messages: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user whose messages are deleted: a UUID in lower case.
+             */
+            targetUserId: string;
+            /**
+             * Format: date-time
+             * @description When the messages were deleted: UTC, milliseconds.
+             */
+            clearedAt: string;
+        };
+        /** @description Clip is a clip of a channel. */
+        Clip: {
+            /**
+             * Format: uuid
+             * @description The clip's id: a UUID in lower case.
+             */
+            clipId: string;
+            /** @description The title of the clip. */
+            title: string;
+            /**
+             * Format: int64
+             * @description The number of views.
+             */
+            viewCount: number;
+            /**
+             * Format: int64
+             * @description The length in seconds.
+             */
+            duration: number;
+            /** @description The URL of a preview picture; may be empty. */
+            previewImgUrl: string;
+            /** @description The URL of the clip; may be empty. */
+            clipUrl: string;
+            /** @description The user who made the clip. */
+            creator: components["schemas"]["ContentUser"];
+            /** @description The owner of the channel. */
+            channel: components["schemas"]["ContentUser"];
+            /** @description The category of the clip. */
+            category: components["schemas"]["ContentCategory"];
+        };
+        /** @description CommitSweepRequest names the channel, the preview and the terms of the bans. */
+        CommitSweepRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The `sweepToken` of the preview. */
+            sweepToken: string;
+            /** @description Why the users are banned: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long each ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts until it is removed.
+             */
+            durationSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description How many seconds after this call posts that match the phrase or pattern are still refused, and their senders join the batch: 0 to 600; 0 if unset. It needs a preview with a phrase or pattern.
+             */
+            afterglowSeconds?: number | null;
+        };
+        /** @description CommitSweepResponse says what a sweep did. */
+        CommitSweepResponse: {
+            /**
+             * Format: uuid
+             * @description The batch's id: a UUID in lower case.
+             */
+            batchId: string;
+            /** @description `COMPLETE`; `IN_PROGRESS` if users remain who are being banned; `ENDED` if the sweep ended before it was complete: by an undo, by a revert, or because its author lost the right to ban. */
+            status: string;
+            /** @description How many users have which result so far. */
+            counts: components["schemas"]["SweepCounts"];
+        };
+        /** @description ContentCategory is the category of a clip or VOD. */
+        ContentCategory: {
+            /**
+             * Format: int64
+             * @description The category's id: 0 or more.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The parent category's id; null if there is none.
+             */
+            parentId: number | null;
+            /** @description The display name. */
+            name: string;
+            /** @description The name as used in URLs. */
+            slug: string;
+            /** @description The URL of the picture. If there is none, that of the default picture. */
+            imageUrl: string;
+        };
+        /** @description ContentUser is a user in a clip or VOD row: its creator, or the owner of its channel. */
+        ContentUser: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+        };
+        /** @description CreateEventTicketRequest is empty: the stream names its channel and types. */
+        CreateEventTicketRequest: Record<string, never>;
+        /** @description CreateEventTicketResponse is the ticket. */
+        CreateEventTicketResponse: {
+            /** @description The ticket, for the query parameter `ticket`. It is returned only once, in this response. */
+            ticket: string;
+            /**
+             * Format: date-time
+             * @description Until when the ticket opens a stream: UTC, milliseconds.
+             */
+            expiresAt: string;
+        };
+        /** @description CreateSubscriptionRequest describes the subscription. */
+        CreateSubscriptionRequest: {
+            /** @description Required. The event type, such as `channel.chat.message`. */
+            type: string;
+            /**
+             * @description The version of the type's payload: `1`, also if empty.
+             * @enum {string|null}
+             */
+            version?: "1" | null;
+            /** @description Required. Which events to receive. */
+            condition: components["schemas"]["SubscriptionConditionInput"];
+            /** @description Required. The session: the `sessionId` of its welcome message, or the id of the Socket.IO client. */
+            sessionId: string;
+        };
+        /** @description CreateSubscriptionResponse is the subscription. */
+        CreateSubscriptionResponse: {
+            /**
+             * Format: uuid
+             * @description The subscription's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The event type. */
+            type: string;
+            /** @description The version of the type's payload. */
+            version: string;
+            /** @description Which events the session receives. */
+            condition: components["schemas"]["SubscriptionCondition"];
+            /**
+             * Format: uuid
+             * @description The session: a UUID in lower case.
+             */
+            sessionId: string;
+            /**
+             * Format: date-time
+             * @description When the subscription was created: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description CreateWebhookRequest describes the webhook to create. Over REST a body with an unknown field is refused, as in every request of this service. */
+        CreateWebhookRequest: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in upper or lower case. If empty, the channel of the token's user with a user token, and every channel with a service token. An app token must name it.
+             */
+            channelId?: string | null;
+            /**
+             * Format: uri
+             * @description Required. The URL of the receiver: https, at most 2048 characters, without user name and fragment. It must not be in a private network. It is stored as browsers write it: the host in small letters and Punycode, without the default port, other characters than ASCII escaped.
+             */
+            url: string;
+            /** @description The event types to send, such as `channel.ban`; at most 100. If empty, all types if the caller may hear all of them, and otherwise those that the caller may hear now, which the response lists; in both cases without live types. */
+            type?: string[] | null;
+        };
+        /** @description CreateWebhookResponse is the created webhook. */
+        CreateWebhookResponse: {
+            /**
+             * Format: uuid
+             * @description The webhook's id: a UUID in lower case.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case; null if the webhook covers every channel.
+             */
+            channelId: string | null;
+            /** @description The URL of the receiver. */
+            url: string;
+            /** @description The event types that the webhook sends; empty for all types but live ones. */
+            type: string[];
+            /** @description The secret that signs deliveries: `whsec_` and the base64 of the key, which is 32 random bytes. It is returned only once, in this response. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description DeleteMessageRequest names the message. */
+        DeleteMessageRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The message: a UUID in upper or lower case.
+             */
+            messageId: string;
+        };
+        /** @description DeleteSubscriptionRequest names the subscription. */
+        DeleteSubscriptionRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The subscription: a UUID in upper or lower case.
+             */
+            id: string;
+        };
+        /** @description DeleteWebhookRequest names the webhook. */
+        DeleteWebhookRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The webhook: a UUID in upper or lower case.
+             */
+            webhookId: string;
+        };
+        /** @description Emote is a picture that chat messages name as `[emote:<id>]`. */
+        Emote: {
+            /**
+             * Format: uuid
+             * @description The emote's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The name, which is unique in the channel. */
+            name: string;
+            /** @description The URL of the picture. */
+            imageUrl: string;
+            /** @description Whether the emote also shows in channels other than its own. */
+            isPublic: boolean;
+        };
+        /** @description EnableWebhookRequest names the webhook. */
+        EnableWebhookRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The webhook: a UUID in upper or lower case.
+             */
+            webhookId: string;
+        };
+        /** @description EnableWebhookResponse reports where the webhook resumes. */
+        EnableWebhookResponse: {
+            /** @description Whether the webhook resumes where it stopped. If false, it starts with the events from now on. */
+            resumed: boolean;
+        };
+        /**
+         * @description Why a call was refused. The codes are stable: programs may compare them.
+         * @enum {string}
+         */
+        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_EXISTS" | "WEBHOOK_DISABLED" | "REDELIVERY_LIMIT_REACHED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "SWEEP_NOT_FOUND" | "SWEEP_EXPIRED" | "SWEEP_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE";
+        /** @description EventCategory is the category of a stream. */
+        EventCategory: {
+            /**
+             * Format: int64
+             * @description The category's id; 0 is "Uncategorized".
+             */
+            id: number;
+            /** @description The category's name. */
+            title: string;
+            /** @description The same as `title`. */
+            name: string;
+        };
+        /** @description EventMetadata identifies an event. */
+        EventMetadata: {
+            /**
+             * Format: uuid
+             * @description The event's id: a UUID in lower case. It is the same however often the event is delivered.
+             */
+            messageId: string;
+            /** @description The message type. Always `notification`. */
+            messageType: string;
+            /** @description The event type, such as `channel.ban`. */
+            subscriptionType: string;
+            /** @description The version of the type's payload: `1`. */
+            subscriptionVersion: string;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            messageTimestamp: string;
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description The event's number in its channel, which increases by one with each event, without gaps. A live event has none.
+             */
+            sequence: number;
+        };
+        /** @description EventSubscription is a subscription of a session. */
+        EventSubscription: {
+            /**
+             * Format: uuid
+             * @description The subscription's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The event type. */
+            type: string;
+            /** @description The version of the type's payload. */
+            version: string;
+            /** @description Which events the session receives. */
+            condition: components["schemas"]["SubscriptionCondition"];
+            /**
+             * Format: uuid
+             * @description The session: a UUID in lower case.
+             */
+            sessionId: string;
+            /**
+             * Format: date-time
+             * @description When the subscription was created: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description EvidenceMessage is a message of a user who was banned or muted. */
+        EvidenceMessage: {
+            /**
+             * Format: uuid
+             * @description The message's id: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The text. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When the message was posted: UTC, milliseconds.
+             */
+            sentAt: string;
+        };
+        /** @description FollowEvent is the payload of `channel.follow` and `channel.unfollow`. */
+        FollowEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who follows or followed: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The user's display name at that time. */
+            userDisplayName: string;
+            /** @description The user's slug at that time. */
+            userSlug: string;
+            /**
+             * Format: date-time
+             * @description When the follow began: UTC, milliseconds.
+             */
+            followedAt: string;
+            /**
+             * Format: date-time
+             * @description When the follow ended: UTC, milliseconds; null in `channel.follow`.
+             */
+            unfollowedAt: string | null;
+            /** @description The user who follows or followed, as of that time. */
+            follower: components["schemas"]["Follower"];
+            /**
+             * Format: date-time
+             * @description When the event happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description FollowedChannel is a channel that the token's user follows. */
+        FollowedChannel: {
+            /**
+             * Format: uuid
+             * @description The channel's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The display name of the channel's owner. */
+            displayName: string;
+            /** @description The username of the channel's owner in lower case. */
+            slug: string;
+            /** @description The URL of the owner's avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /** @description Whether the token's user follows the channel. Always true. */
+            isFollower: boolean;
+            /**
+             * Format: date-time
+             * @description When the follow began: UTC, milliseconds.
+             */
+            followedAt: string;
+            /** @description The subscription of the token's user to the channel. */
+            subscriptionInfo: components["schemas"]["SubscriptionInfo"];
+            /** @description Whether the user wants a notification when the channel goes live. */
+            isNotificationEnabled: boolean;
+        };
+        /** @description Follower is a user who follows a channel, and since when. */
+        Follower: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /**
+             * Format: date-time
+             * @description When the follow began: UTC, milliseconds.
+             */
+            followedAt: string;
+        };
+        /** @description GetAchievementStatsResponse holds the numbers of a channel. */
+        GetAchievementStatsResponse: {
+            /**
+             * Format: int64
+             * @description The tier that the platform gave the channel; 0 if it gave none.
+             */
+            tier: number;
+            /**
+             * Format: int64
+             * @description The number of followers.
+             */
+            followerCount: number;
+            /**
+             * Format: int64
+             * @description The number of active subscribers.
+             */
+            subscriberCount: number;
+            /**
+             * Format: int64
+             * @description How many whole hours the channel streamed in all, the live stream included, rounded down.
+             */
+            streamHours: number;
+            /**
+             * Format: int64
+             * @description How many users posted in the channel's chat today or on one of the 29 days before, in UTC, whether their messages are still visible or not. A number above 10,000 may be a minute old.
+             */
+            uniqueChatters: number;
+        };
+        /** @description GetLiveStatsResponse holds the counters of a live stream. The counts are 0 if the channel is not live. */
+        GetLiveStatsResponse: {
+            /**
+             * Format: date-time
+             * @description When the stream started: UTC, milliseconds; null if the channel is not live.
+             */
+            startedAt: string | null;
+            /** @description Whether the channel is live. */
+            isLive: boolean;
+            /**
+             * Format: int64
+             * @description The number of current followers whose follow began since the start of the stream.
+             */
+            newFollowerCount: number;
+            /**
+             * Format: int64
+             * @description The number of current subscribers whose subscription began since the start of the stream.
+             */
+            newSubscriberCount: number;
+            /**
+             * Format: int64
+             * @description The number of viewers.
+             */
+            viewerCount: number;
+        };
+        /** @description GetPinnedMessageResponse is the pinned message. */
+        GetPinnedMessageResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The message; null if none is pinned. */
+            message: components["schemas"]["ChatMessage"] | null;
+        };
+        /** @description GetProfileResponse is the profile of a user. */
+        GetProfileResponse: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The username in lower case, as in the URL of the user's channel. */
+            slug: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /**
+             * Format: uuid
+             * @description The user's channel: a UUID in lower case, equal to `userId`; null if the user has no channel.
+             */
+            channelId: string | null;
+        };
+        /** @description GetPropagationResponse reports how far a change has come. */
+        GetPropagationResponse: {
+            /**
+             * Format: int32
+             * @description How many chat servers hold the standings of the channel. A chat server that lost its connection counts for a minute.
+             */
+            subscriberCount: number;
+            /**
+             * Format: int32
+             * @description How many of them have applied the change. They refuse the messages of a user who was banned, without asking Moderato.
+             */
+            appliedCount: number;
+            /**
+             * Format: int64
+             * @description The time from the change until the slowest of these chat servers had applied it, in milliseconds, as the chat servers measured it. A chat server acknowledges several changes together, and this is the slowest of them. Null if no chat server has measured it.
+             */
+            slowestMilliseconds: number | null;
+        };
+        /** @description GetSelfResponse is what a token is and what it permits. */
+        GetSelfResponse: {
+            /** @description The id of the client to which the token was issued. */
+            clientId: string;
+            /** @description The kind of the token: `user`, `app` or `service`. */
+            kind: string;
+            /**
+             * Format: uuid
+             * @description The user for whom the call acts: a UUID in lower case. It is the user of a user token, or the `acting-user` of a service token; null if the call acts for no user.
+             */
+            userId: string | null;
+            /** @description The token's scopes, sorted; for a service token, every scope. */
+            scopes: string[];
+            /**
+             * Format: date-time
+             * @description When the token expires: UTC, milliseconds; null if it does not expire.
+             */
+            expiresAt: string | null;
+            /** @description The operations that accept the kind and the scopes of the token. An operation with a relation can still refuse a call, because the relation depends on the channel or user that the request names and can change at any time. */
+            operations: components["schemas"]["PermittedOperation"][];
+        };
+        /** @description GetStatsResponse holds the counters of a channel. */
+        GetStatsResponse: {
+            /**
+             * Format: int64
+             * @description The number of followers.
+             */
+            followerCount: number;
+            /**
+             * Format: int64
+             * @description The number of active subscriptions.
+             */
+            subscriberCount: number;
+            /**
+             * Format: int64
+             * @description The number of viewers of the live stream; 0 if the channel is not live.
+             */
+            viewerCount: number;
+        };
+        /** @description GetStreamInfoResponse is the live state of a channel. */
+        GetStreamInfoResponse: {
+            /** @description Whether the channel is live. */
+            isLive: boolean;
+            /** @description The title of the stream; the title of the channel if it is not live. */
+            title: string;
+            /** @description The URL of a preview picture of the stream, or that of the default picture if it has none; empty if the channel is not live. */
+            previewImgUrl: string;
+            /**
+             * Format: date-time
+             * @description When the stream started: UTC, milliseconds; null if the channel is not live.
+             */
+            startedAt: string | null;
+            /** @description The category of the stream; the category of the channel if it is not live. */
+            category: components["schemas"]["StreamCategory"];
+        };
+        /** @description GetUserResponse is a user and their state in a channel. */
+        GetUserResponse: {
+            /** @description The user. */
+            user: components["schemas"]["UserSummary"];
+            /** @description The user's roles: `owner`, `moderator`, `vip`, `og`. A banned moderator still has the role, but no moderation right while banned. */
+            roles: string[];
+            /** @description The ban; null if the user is not banned. */
+            ban: components["schemas"]["UserBan"] | null;
+            /** @description The active mute; null if the user is not muted. */
+            mute: components["schemas"]["UserMute"] | null;
+            /** @description The follow; null if the user does not follow the channel. */
+            follow: components["schemas"]["UserFollow"] | null;
+            /** @description The subscription. */
+            subscription: components["schemas"]["SubscriptionInfo"];
+            /** @description The user's latest messages in the channel that are not deleted, newest first; at most 20. */
+            messages: components["schemas"]["UserMessage"][];
+        };
+        /** @description GiftEvent is the payload of `channel.subscription.gift`. */
+        GiftEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who gave the subscriptions: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The user's display name at that time. */
+            userDisplayName: string;
+            /** @description The user's slug at that time. */
+            userSlug: string;
+            /** @description The key of the gift, unique in its channel. */
+            key: string;
+            /**
+             * Format: int64
+             * @description The number of subscriptions.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            giftedAt: string;
+            /** @description The user who gave the subscriptions, as of that time. */
+            sender: components["schemas"]["Person"];
+            /**
+             * Format: int64
+             * @description The number of subscriptions.
+             */
+            giftCount: number;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description ListActivitiesResponse is a page of activities. */
+        ListActivitiesResponse: {
+            /** @description The activities of the page. */
+            rows: components["schemas"]["Activity"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListBanBatchesResponse is a page of batches. */
+        ListBanBatchesResponse: {
+            /** @description The batches of the page, newest first. */
+            rows: components["schemas"]["BanBatch"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListBannedUsersResponse is a page of banned users. */
+        ListBannedUsersResponse: {
+            /** @description The banned users of the page. */
+            rows: components["schemas"]["BannedUser"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListCategoriesResponse is a page of categories. */
+        ListCategoriesResponse: {
+            /** @description The categories of the page. */
+            rows: components["schemas"]["Category"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListChannelsResponse is a page of channels. */
+        ListChannelsResponse: {
+            /**
+             * Format: int64
+             * @description The total number of channels that match the filters.
+             */
+            count: number;
+            /** @description The channels of the page. */
+            rows: components["schemas"]["Channel"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListClipsResponse is a page of clips. */
+        ListClipsResponse: {
+            /**
+             * Format: int64
+             * @description The total number of clips of the channel.
+             */
+            count: number;
+            /** @description The clips of the page. */
+            rows: components["schemas"]["Clip"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListFollowedResponse is a page of followed channels. */
+        ListFollowedResponse: {
+            /** @description The channels of the page. */
+            rows: components["schemas"]["FollowedChannel"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListFollowersResponse is a page of followers. */
+        ListFollowersResponse: {
+            /** @description The followers of the page. */
+            rows: components["schemas"]["AudienceMember"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListLogResponse is a page of the log. */
+        ListLogResponse: {
+            /** @description The entries of the page, newest first. */
+            rows: components["schemas"]["LogEntry"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+            /**
+             * Format: int64
+             * @description The sequence number up to which entries may be missing from the log, because their retention time has passed; 0 if none are missing.
+             */
+            trimmedSequence: number;
+        };
+        /** @description ListMessagesResponse is a page of messages. */
+        ListMessagesResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The messages, newest first. There may be fewer than `limit`. */
+            messages: components["schemas"]["ChatMessage"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListRaidsResponse is a page of raids. */
+        ListRaidsResponse: {
+            /** @description The raids of the page. */
+            rows: components["schemas"]["Raid"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListSubscribersResponse is a page of subscribers. */
+        ListSubscribersResponse: {
+            /** @description The active subscribers of the page. */
+            rows: components["schemas"]["AudienceMember"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListSubscriptionsResponse is a page of subscriptions. */
+        ListSubscriptionsResponse: {
+            /** @description The subscriptions of the page. */
+            rows: components["schemas"]["EventSubscription"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListVodsResponse is a page of VODs. */
+        ListVodsResponse: {
+            /**
+             * Format: int64
+             * @description The total number of VODs of the channel.
+             */
+            count: number;
+            /** @description The VODs of the page. */
+            rows: components["schemas"]["Vod"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListWebhookDeliveriesResponse is a page of deliveries. */
+        ListWebhookDeliveriesResponse: {
+            /** @description The deliveries of the page. */
+            rows: components["schemas"]["WebhookDelivery"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description LogEntry is a change in a channel. */
+        LogEntry: {
+            /**
+             * Format: uuid
+             * @description The event's id, the same that listeners receive: a UUID in lower case.
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description The event's number in its channel, which increases by one with each event.
+             */
+            sequence: number;
+            /** @description The event type, such as `channel.ban`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description The user who made the change, or who had applied the mute or ban that lapsed; null if there is no such user, as when a subscription lapses. */
+            moderator: components["schemas"]["LogUser"] | null;
+            /** @description The user whom the change is about; null if it is about no user. */
+            user: components["schemas"]["LogUser"] | null;
+            /** @description The id of the client through which the change was made; empty if there was none, as when a mute, a ban or a subscription lapses. */
+            clientId: string;
+            /** @description The id of the request that made the change; empty if there was none. */
+            requestId: string;
+            /** @description The event's payload: what the change did. */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban or mute expires or expired: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+             */
+            batchId?: string | null;
+            /** @description The user's latest messages before it, newest first: at most 10, of those that were visible and that it deleted. They are kept as long as the entry, and removed when the user is deleted. Empty if there were none, and for bans and mutes that an earlier version of Moderato applied. */
+            evidence?: components["schemas"]["EvidenceMessage"][];
+            /** @description Why it was removed; null if no reason was given. */
+            endReason?: string | null;
+        };
+        /** @description LogUser is a user in the log, with the user's current names. */
+        LogUser: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case. The id of a deleted user is 5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185.
+             */
+            id: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The username in lower case. */
+            slug: string;
+        };
+        /** @description MessageDeleteEvent is the payload of `channel.chat.message_delete`: one message is deleted. */
+        MessageDeleteEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who deleted the message, who may be its sender: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The message: a UUID in lower case.
+             */
+            messageId: string;
+            /**
+             * Format: uuid
+             * @description The sender of the message: a UUID in lower case.
+             */
+            targetUserId: string;
+            /**
+             * Format: date-time
+             * @description When the message was deleted: UTC, milliseconds.
+             */
+            deletedAt: string;
+        };
+        /** @description ModeratedChannel is a channel in which a user is a moderator. */
+        ModeratedChannel: {
+            /**
+             * Format: uuid
+             * @description The channel's id: a UUID in lower case.
+             */
+            uuid: string;
+            /** @description The username of the channel's owner, with the letter case that the owner chose. */
+            username: string;
+            /** @description The URL of the owner's avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+        };
+        /** @description MuteEvent is the payload of `channel.mute`. */
+        MuteEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who applied the mute: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The muted user: a UUID in lower case.
+             */
+            mutedUserId: string;
+            /** @description The muted user's display name at that time. */
+            mutedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the mute expires: UTC, milliseconds.
+             */
+            muteExpiresAt: string;
+            /** @description Why the user is muted; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description The same as `muteExpiresAt`.
+             */
+            expiresAt: string;
+            /** @description Null: mutes belong to no batch. */
+            batchId: string | null;
+            /** @description What caused the event: `moderator`. */
+            cause: string;
+            /** @description Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages. */
+            replaces: boolean;
+            /** @description The muted user, as of that time. */
+            mutedUser: components["schemas"]["Person"];
+        };
+        /** @description MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor: `moderatorId` is the moderator who had applied the mute. */
+        MuteExpireEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who had applied the mute: a UUID in lower case.
+             */
+            moderatorId: string;
+            /**
+             * Format: uuid
+             * @description The user who was muted: a UUID in lower case.
+             */
+            mutedUserId: string;
+            /**
+             * Format: date-time
+             * @description When the mute expired: UTC, milliseconds.
+             */
+            muteExpiredAt: string;
+        };
+        /** @description MuteUserRequest names the channel and the user. */
+        MuteUserRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case.
+             */
+            mutedUserId: string;
+            /**
+             * Format: int64
+             * @description How long the mute lasts, in seconds: 1 to 1,209,600 (14 days); 600 if unset.
+             */
+            durationSeconds?: number | null;
+            /** @description Why the user is muted: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /** @description Whether the mute replaces an active mute of the user. */
+            replace?: boolean | null;
+        };
+        /** @description MuteUserResponse is the mute that was applied. */
+        MuteUserResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who applied the mute: a UUID in lower case.
+             */
+            moderatorId: string;
+            /**
+             * Format: uuid
+             * @description The muted user: a UUID in lower case.
+             */
+            mutedUserId: string;
+            /** @description The muted user's display name at the time of the response. */
+            mutedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the mute expires; UTC, milliseconds. The mute is active before this instant.
+             */
+            muteExpiresAt: string;
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant.
+             */
+            expiresAt?: string | null;
+        };
+        /** @description Pagination holds the cursor of the next page. */
+        Pagination: {
+            /** @description The `cursor` of the request for the next page; empty on the last page. The value is opaque. */
+            cursor: string;
+        };
+        /** @description PermittedOperation is an operation that accepts a token. */
+        PermittedOperation: {
+            /** @description The full name over gRPC, such as `moderato.v1.ModerationService/BanUser`. */
+            name: string;
+            /** @description The HTTP method; null if the operation has no JSON request and response. Such an operation is for gRPC only, except `watchEvents`, which is also the event stream at `GET /v1/events`. */
+            method: string | null;
+            /** @description The path; null if `method` is null. */
+            path: string | null;
+            /**
+             * @description What the caller must also be to the channel or user that the request names:
+             *
+             *     - `self`: the user, or an app to which that user granted the scope.
+             *     - `authorized`: the channel's owner, or an app that names any channel.
+             *     - `owner`: the channel's owner.
+             *     - `moderator`: the channel's owner, or a moderator who is not banned from it.
+             *     - `listener`: what each event type requires.
+             *
+             *     Null if no relation is required.
+             */
+            relation: string | null;
+        };
+        /** @description Person is a user as events and lists name them. */
+        Person: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+        };
+        /** @description PinMessageRequest names the message. */
+        PinMessageRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The message: a UUID in upper or lower case.
+             */
+            messageId: string;
+        };
+        /** @description PostMessageRequest is the message to post. */
+        PostMessageRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The text: 1 to 500 characters after trimming and normalization to NFC, without control characters other than tab and line feed. */
+            message: string;
+            /**
+             * Format: uuid
+             * @description The sender: a UUID in upper or lower case. Required with an app or service token that acts for no user. With a user token it may be omitted.
+             */
+            senderId?: string | null;
+            /**
+             * Format: uuid
+             * @description The message's id, if the caller chooses it: a UUID in upper or lower case. If the sender already posted a message with this id in the same channel, the call stores nothing and returns that message. Errors: INVALID_ARGUMENT if the id belongs to another message.
+             */
+            messageId?: string | null;
+            /**
+             * Format: uuid
+             * @description The message that this one replies to: a UUID in upper or lower case. It must be in the channel and not be deleted (otherwise INVALID_ARGUMENT); if it is deleted later, the reply stays. Empty if this is no reply.
+             */
+            replyToMessageId?: string | null;
+            /** @description Whether a program posts the message, as `sender.isBot` says then. A service token may set it; with an app token it is always true, and with a user token it must be false. */
+            isBot?: boolean | null;
+        };
+        /** @description PostMessageResponse is the message as it was stored. */
+        PostMessageResponse: {
+            /**
+             * Format: uuid
+             * @description The message's id: a UUID in lower case.
+             */
+            messageId: string;
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The sender: a UUID in lower case.
+             */
+            senderId: string;
+            /** @description The text: 1 to 500 characters in Unicode NFC. */
+            message: string;
+            /**
+             * Format: date-time
+             * @description When it was posted: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description PreviewSweepRequest names the channel, the conditions and the exemptions. A user matches if all given conditions hold. */
+        PreviewSweepRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description The user posted a message that contains this phrase, of which disguises are recognized: 1 to 500 characters. At most one of `phrase` and `pattern` can be given. */
+            phrase?: string | null;
+            /** @description The user posted a message that matches this RE2 regular expression: 1 to 500 characters. */
+            pattern?: string | null;
+            /**
+             * Format: int64
+             * @description Required. How many seconds back messages are examined: 1 to 3,600. Deleted messages are not examined.
+             */
+            withinSeconds: number;
+            /**
+             * Format: int64
+             * @description The user has followed the channel for at most so many seconds: 1 to 1,209,600 (14 days).
+             */
+            followedWithinSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description The user posted within `withinSeconds`, and their first message in the channel was at most so many seconds ago: 1 to 1,209,600 (14 days).
+             */
+            firstMessageWithinSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description Exempts the users who have followed the channel for longer than so many seconds: 0 to 315,360,000 (10 years); 604,800 (7 days) if unset.
+             */
+            exemptFollowersOlderThanSeconds?: number | null;
+            /** @description Whether to exempt the subscribers of the channel; true if unset. */
+            exemptSubscribers?: boolean | null;
+        };
+        /** @description PreviewSweepResponse is what a sweep would do. */
+        PreviewSweepResponse: {
+            /** @description The token for `commitSweep`. It is valid for 5 minutes, for one use, in this channel. */
+            sweepToken: string;
+            /**
+             * Format: date-time
+             * @description When the token expires: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /**
+             * Format: int32
+             * @description How many users match, whom `commitSweep` bans.
+             */
+            matched: number;
+            /** @description How many other users meet the conditions, by what exempts them. */
+            exempted: components["schemas"]["SweepExemptions"];
+            /** @description Some of the users who match; at most 20. */
+            sample: components["schemas"]["SweepMatch"][];
+        };
+        /** @description Raid is a raid of a channel: another user sent their viewers. */
+        Raid: {
+            /**
+             * Format: uuid
+             * @description The raid's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The user whose viewers came. */
+            raider: components["schemas"]["Person"];
+            /**
+             * Format: int64
+             * @description The number of viewers who came.
+             */
+            viewerCount: number;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description RaidEvent is the payload of `channel.raid`. */
+        RaidEvent: {
+            /**
+             * Format: uuid
+             * @description The channel that was raided: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change. */
+            clientId: string;
+            /** @description The user whose viewers came, as of that time. */
+            raider: components["schemas"]["Person"];
+            /**
+             * Format: int64
+             * @description The number of viewers who came.
+             */
+            viewerCount: number;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description RedeliverWebhookEventRequest names the event. */
+        RedeliverWebhookEventRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The webhook: a UUID in upper or lower case.
+             */
+            webhookId: string;
+            /**
+             * Format: uuid
+             * @description Required. The event: a UUID in upper or lower case.
+             */
+            eventId: string;
+        };
+        /** @description RemoveBanRequest names the channel and, by id or by username, the user. */
+        RemoveBanRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in upper or lower case. Exactly one of `banUserId` and `banUsername` is required.
+             */
+            banUserId?: string | null;
+            /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored. */
+            banUsername?: string | null;
+            /** @description Why the ban is removed: 1 to 500 characters, without control characters. The event and the log have it as `endReason`. */
+            reason?: string | null;
+            /** @description Whether to restore the messages that the ban deleted and that nothing else deleted. It can be done for 24 hours. */
+            restoreMessages?: boolean | null;
+        };
+        /** @description RemoveModeratorRequest names the channel and the moderator. */
+        RemoveModeratorRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case. It must be the channel of the token's user.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
+             */
+            userId: string;
+        };
+        /** @description RemoveMuteRequest names the channel and the user. */
+        RemoveMuteRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case.
+             */
+            mutedUserId: string;
+            /** @description Why the mute is removed: 1 to 500 characters, without control characters. The event and the log have it as `endReason`. */
+            reason?: string | null;
+            /** @description Whether to restore the messages that the mute deleted and that nothing else deleted. It can be done for 24 hours. */
+            restoreMessages?: boolean | null;
+        };
+        /** @description RemoveOgRequest names the channel and the OG. */
+        RemoveOgRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case. It must be the channel of the token's user.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
+             */
+            userId: string;
+        };
+        /** @description RemoveVipRequest names the channel and the VIP. */
+        RemoveVipRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case. It must be the channel of the token's user.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
+             */
+            userId: string;
+        };
+        /** @description RevertCounts says how many results of a revert have each status. */
+        RevertCounts: {
+            /**
+             * Format: int32
+             * @description Users with the status `UNBANNED`.
+             */
+            unbanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `UNMUTED`.
+             */
+            unmuted: number;
+            /**
+             * Format: int32
+             * @description Users with the status `RESTORED`.
+             */
+            restored: number;
+        };
+        /** @description RevertModeratorRequest names the channel, the moderator and the time. */
+        RevertModeratorRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user who made the bans and mutes, who need not be a moderator any more: a UUID in upper or lower case.
+             */
+            moderatorId: string;
+            /**
+             * Format: date-time
+             * @description Required. The bans and mutes from this time on are lifted. It is not in the future.
+             */
+            since: string;
+            /** @description Whether to return what would happen, and to change nothing. */
+            dryRun?: boolean | null;
+        };
+        /** @description RevertModeratorResponse is what happened, or would happen, to each user whom the moderator had banned or muted. */
+        RevertModeratorResponse: {
+            /** @description How many results have each status. */
+            counts: components["schemas"]["RevertCounts"];
+            /** @description What happened to each user, in the order in which the bans and mutes were made. A user who was banned and muted has two results. */
+            results: components["schemas"]["BatchResult"][];
+            /** @description Whether bans or mutes remain that the next call lifts. */
+            hasMore: boolean;
+        };
+        /** @description RevokeGrantRequest names the client whose grant is revoked. */
+        RevokeGrantRequest: {
+            /** @description Required. The client's id. */
+            clientId: string;
+        };
+        /** @description RoleEvent is the payload of `channel.moderator.add`, `channel.moderator.remove` and the corresponding events for VIPs and OGs. */
+        RoleEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who added or removed the role: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user whose role was added or removed: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The role: `moderator`, `vip` or `og`. */
+            role: string;
+            /**
+             * Format: date-time
+             * @description When the role was added or removed: UTC, milliseconds.
+             */
+            changedAt: string;
+            /** @description The user, if the role is `moderator`. */
+            moderator?: components["schemas"]["Person"];
+            /** @description The user, if the role is `vip`. */
+            vip?: components["schemas"]["Person"];
+            /** @description The user, if the role is `og`. */
+            og?: components["schemas"]["Person"];
+        };
+        /** @description RotateWebhookSecretRequest names the webhook. */
+        RotateWebhookSecretRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The webhook: a UUID in upper or lower case.
+             */
+            webhookId: string;
+        };
+        /** @description RotateWebhookSecretResponse is the new secret. */
+        RotateWebhookSecretResponse: {
+            /**
+             * Format: uuid
+             * @description The webhook's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The new secret, as in CreateWebhookResponse. It is returned only once, in this response. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until when deliveries are also signed with the former secret: UTC, milliseconds.
+             */
+            formerSecretExpiresAt: string;
+        };
+        /** @description SessionSubscription is what a session receives. */
+        SessionSubscription: {
+            /** @description The event type. */
+            type: string;
+            /** @description The version of the type's payload. */
+            version: string;
+            /** @description Which events the session receives. */
+            condition: components["schemas"]["SubscriptionCondition"];
+        };
+        /** @description StreamCategory is the category in a stream info. */
+        StreamCategory: {
+            /**
+             * Format: int64
+             * @description The category's id: 0 or more.
+             */
+            id: number;
+            /** @description The category's name. */
+            title: string;
+        };
+        /** @description StreamEvent is the payload of `stream.online` and `stream.offline`. */
+        StreamEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change. */
+            clientId: string;
+            /**
+             * Format: date-time
+             * @description When the stream started: UTC, milliseconds.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When the stream ended: UTC, milliseconds; null in `stream.online`.
+             */
+            endedAt: string | null;
+            /** @description The title of the stream. */
+            title: string;
+            /** @description The language of the stream: a BCP 47 tag in canonical form. */
+            lang: string;
+            /**
+             * Format: int64
+             * @description The category's id; 0 is "Uncategorized".
+             */
+            categoryId: number;
+            /** @description The category's name. */
+            categoryTitle: string;
+            /**
+             * Format: date-time
+             * @description When the event happened: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description The category of the stream. */
+            category: components["schemas"]["EventCategory"];
+        };
+        /** @description Subscriber is a user who subscribes to a channel, and their subscription. */
+        Subscriber: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /**
+             * Format: date-time
+             * @description When the period began: UTC, milliseconds.
+             */
+            subscribedAt: string;
+            /**
+             * Format: date-time
+             * @description When the period ends or ended: UTC, milliseconds.
+             */
+            subscriptionExpiresAt: string;
+        };
+        /** @description SubscriptionCondition selects the events of a subscription. */
+        SubscriptionCondition: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it, and no such field if it was empty.
+             */
+            userId?: string;
+        };
+        /** @description SubscriptionCondition selects the events of a subscription. */
+        SubscriptionConditionInput: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description A user: a UUID in upper or lower case; may be empty. It selects nothing: clients send the user as whom they listen. A subscription has that of the call that created it, and no such field if it was empty.
+             */
+            userId?: string | null;
+        };
+        /** @description SubscriptionEvent is the payload of `channel.subscribe` and `channel.subscription.end`. */
+        SubscriptionEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change; empty if the subscription expired. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who subscribes or subscribed: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The user's display name at that time. */
+            userDisplayName: string;
+            /** @description The user's slug at that time. */
+            userSlug: string;
+            /**
+             * Format: date-time
+             * @description When the period began: UTC, milliseconds.
+             */
+            subscribedAt: string;
+            /**
+             * Format: date-time
+             * @description When the period ends or ended: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /**
+             * Format: int64
+             * @description The number of renewals.
+             */
+            renewCount: number;
+            /**
+             * Format: int64
+             * @description The number of consecutive periods.
+             */
+            streakCount: number;
+            /** @description The user who subscribes or subscribed, as of that time. */
+            subscriber: components["schemas"]["Subscriber"];
+            /**
+             * Format: int64
+             * @description The number of periods: the renewals and the first one.
+             */
+            months: number;
+            /**
+             * Format: int64
+             * @description The number of consecutive periods.
+             */
+            streakMonths: number;
+            /**
+             * Format: date-time
+             * @description When the event happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description SubscriptionInfo describes a user's subscription to a channel. */
+        SubscriptionInfo: {
+            /** @description Whether the user has an active subscription. */
+            isSubscriber: boolean;
+            /** @description Whether the user had a subscription period before the current one, or one that has ended. */
+            hadSubscriptionBefore: boolean;
+            /**
+             * Format: int64
+             * @description The number of renewals; null if the user never subscribed.
+             */
+            renewCount: number | null;
+            /**
+             * Format: int64
+             * @description The number of consecutive periods; null if the user never subscribed.
+             */
+            streakCount: number | null;
+            /**
+             * Format: date-time
+             * @description When the active subscription ends: UTC, milliseconds; null if no subscription is active.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the active subscription began: UTC, milliseconds; null if no subscription is active.
+             */
+            subscribedAt: string | null;
+        };
+        /** @description SweepCounts says what happened to the users of a sweep. */
+        SweepCounts: {
+            /**
+             * Format: int32
+             * @description Users whom the sweep banned.
+             */
+            banned: number;
+            /**
+             * Format: int32
+             * @description Users who had been banned since the preview.
+             */
+            alreadyBanned: number;
+            /**
+             * Format: int32
+             * @description Users who were deleted since the preview.
+             */
+            userNotFound: number;
+            /**
+             * Format: int32
+             * @description Users who had been banned since the preview, with bans that would have ended earlier. The sweep replaced these bans.
+             */
+            extended: number;
+        };
+        /** @description SweepExemptions says how many users a sweep exempts. A user with several causes counts for the first of them. */
+        SweepExemptions: {
+            /**
+             * Format: int32
+             * @description 1 if the channel's owner is exempted, otherwise 0.
+             */
+            owner: number;
+            /**
+             * Format: int32
+             * @description Moderators of the channel.
+             */
+            moderators: number;
+            /**
+             * Format: int32
+             * @description VIPs of the channel.
+             */
+            vips: number;
+            /**
+             * Format: int32
+             * @description OGs of the channel.
+             */
+            ogs: number;
+            /**
+             * Format: int32
+             * @description Subscribers of the channel.
+             */
+            subscribers: number;
+            /**
+             * Format: int32
+             * @description Users who have followed the channel for longer than `exemptFollowersOlderThanSeconds`.
+             */
+            followers: number;
+        };
+        /** @description SweepMatch is a user who matches. */
+        SweepMatch: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The user's username. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The first message of the user that matches; null if no condition is about messages. */
+            message: components["schemas"]["UserMessage"] | null;
+        };
+        /** @description ThanksEvent is the payload of `channel.thanks`. */
+        ThanksEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who thanked: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The user's display name at that time. */
+            userDisplayName: string;
+            /** @description The user's slug at that time. */
+            userSlug: string;
+            /** @description The key of the thanks, unique in its channel. */
+            key: string;
+            /** @description The amount, in the platform's smallest unit. In JSON, a text of decimal digits. */
+            amount: string;
+            /** @description The user's message; may be empty. */
+            message: string;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            thankedAt: string;
+            /** @description The user who thanked, as of that time. */
+            sender: components["schemas"]["Person"];
+            /** @description The id of the thanks: its key, unique in its channel. */
+            thanksId: string;
+            /**
+             * Format: uuid
+             * @description The chat message that shows the thanks: a UUID in lower case; empty if the backend named none.
+             */
+            messageId: string;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description UnbanEvent is the payload of `channel.unban`. */
+        UnbanEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who removed the ban, or who had applied it if it expired: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made; empty if the ban expired. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who was banned: a UUID in lower case.
+             */
+            unbannedUserId: string;
+            /** @description The user's display name at that time. */
+            unbannedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the ban was removed or expired: UTC, milliseconds.
+             */
+            unbannedAt: string;
+            /** @description Why the user was banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires or expired: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that had banned the user: a UUID in lower case; null if it was none.
+             */
+            batchId: string | null;
+            /** @description What caused the event: `moderator` for a single removal, `expired`, `batch` if the batch was undone, `revert` if all that a moderator did was reverted. */
+            cause: string;
+            /** @description Why the ban was removed; null if no reason was given. */
+            endReason: string | null;
+            /** @description The user who was banned, as of that time. */
+            bannedUser: components["schemas"]["Person"];
+        };
+        /** @description UndoBanBatchRequest names the channel and the batch. */
+        UndoBanBatchRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The batch: a UUID in upper or lower case.
+             */
+            batchId: string;
+            /** @description Whether to restore the messages that the bans deleted. */
+            restoreMessages?: boolean | null;
+        };
+        /** @description UndoBanBatchResponse is what happened to each user whom the batch had banned. */
+        UndoBanBatchResponse: {
+            /** @description How many users have each status. */
+            counts: components["schemas"]["UndoCounts"];
+            /** @description What happened to each user, in the order of the batch; only the first 10,000 of a sweep that banned more. */
+            results: components["schemas"]["BatchResult"][];
+        };
+        /** @description UndoCounts says how many results of an undo have each status. */
+        UndoCounts: {
+            /**
+             * Format: int32
+             * @description Users with the status `UNBANNED`.
+             */
+            unbanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `CHANGED`.
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @description Users with the status `NOT_BANNED`.
+             */
+            notBanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `RESTORED`.
+             */
+            restored: number;
+        };
+        /** @description UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it expired. */
+        UnmuteEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who ended the mute: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who was muted: a UUID in lower case.
+             */
+            unmutedUserId: string;
+            /** @description The user's display name at that time. */
+            unmutedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the mute was ended: UTC, milliseconds.
+             */
+            unmutedAt: string;
+            /** @description Why the user was muted; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the mute would have expired: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /** @description What caused the event: `moderator`, or `revert` if all that a moderator did was reverted. */
+            cause: string;
+            /** @description Why the mute was ended; null if no reason was given. */
+            endReason: string | null;
+            /** @description The user who was muted, as of that time. */
+            mutedUser: components["schemas"]["Person"];
+        };
+        /** @description UnpinMessageRequest names the channel. */
+        UnpinMessageRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+        };
+        /** @description UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change. */
+        UpdateEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who changed the channel: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /** @description The title. */
+            title: string;
+            /** @description The language: a BCP 47 tag in canonical form. */
+            lang: string;
+            /**
+             * Format: int64
+             * @description The category's id; 0 is "Uncategorized".
+             */
+            categoryId: number;
+            /** @description The category's name. */
+            categoryTitle: string;
+            /**
+             * Format: date-time
+             * @description When the channel was changed: UTC, milliseconds.
+             */
+            updatedAt: string;
+        };
+        /** @description UpdateInfoRequest holds the new values for the channel. */
+        UpdateInfoRequest: {
+            /** @description Required. The title: 1 to 140 characters after trimming. */
+            title: string;
+            /** @description Required. The language: a BCP 47 tag. */
+            lang: string;
+            /**
+             * Format: int64
+             * @description The category's id; the current category if unset.
+             */
+            categoryId?: number | null;
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in upper or lower case. Optional; if given, it must be the channel of the token's user.
+             */
+            channelId?: string | null;
+        };
+        /** @description UpdateInfoResponse holds the values of the channel after the call. */
+        UpdateInfoResponse: {
+            /** @description The title. */
+            title: string;
+            /** @description The language: a BCP 47 tag in canonical form. */
+            lang: string;
+            /**
+             * Format: int64
+             * @description The category's id; 0 is "Uncategorized".
+             */
+            categoryId: number;
+            /** @description The category's name. */
+            categoryTitle: string;
+        };
+        /** @description UserBan is a user's ban from a channel. */
+        UserBan: {
+            /**
+             * Format: date-time
+             * @description When the ban was applied: UTC, milliseconds.
+             */
+            bannedAt: string;
+            /** @description The user who applied the ban. */
+            bannedBy: components["schemas"]["BannedBy"];
+        };
+        /** @description UserFollow is a user's follow of a channel. */
+        UserFollow: {
+            /**
+             * Format: date-time
+             * @description When the follow began: UTC, milliseconds.
+             */
+            followedAt: string;
+        };
+        /** @description UserGrant is what a user granted to a client. */
+        UserGrant: {
+            /** @description The client's id. */
+            clientId: string;
+            /** @description The client's display name. */
+            clientName: string;
+            /** @description The granted scopes. */
+            scopes: string[];
+        };
+        /** @description UserMessage is a message that a user posted in a channel. */
+        UserMessage: {
+            /**
+             * Format: uuid
+             * @description The message's id: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The text. */
+            message: string;
+            /**
+             * Format: date-time
+             * @description When it was posted: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description UserMute is a user's active mute in a channel. */
+        UserMute: {
+            /**
+             * Format: date-time
+             * @description When the mute expires: UTC, milliseconds.
+             */
+            muteExpiresAt: string;
+        };
+        /** @description UserSummary is a row of a moderator or role list. */
+        UserSummary: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The username in lower case, as in the URL of the user's channel. */
+            slug: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+        };
+        /** @description Vod is a recorded stream of a channel. */
+        Vod: {
+            /**
+             * Format: uuid
+             * @description The VOD's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The URL of a preview picture; may be empty. */
+            previewImgUrl: string;
+            /** @description The title of the stream. */
+            title: string;
+            /**
+             * Format: int64
+             * @description The number of views.
+             */
+            viewCount: number;
+            /**
+             * Format: int64
+             * @description The length in seconds.
+             */
+            duration: number;
+            /**
+             * Format: date-time
+             * @description When the stream started: UTC, milliseconds.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When the stream ended: UTC, milliseconds.
+             */
+            endedAt: string;
+            /** @description The category of the stream. */
+            category: components["schemas"]["ContentCategory"];
+            /** @description The owner of the channel. */
+            channel: components["schemas"]["ContentUser"];
+        };
+        /** @description Vote is a vote for a channel. */
+        Vote: {
+            /**
+             * Format: uuid
+             * @description The vote's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The voter's username at the time of the vote. */
+            username: string;
+            /** @description The address from which the user voted, in the form that the voting backend uses. */
+            address: string;
+            /**
+             * Format: int64
+             * @description The number of whole votes.
+             */
+            amount: number;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            votedAt: string;
+        };
+        /** @description VoteEvent is the payload of `channel.vote`. */
+        VoteEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /** @description The id of the client that reported the change. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The vote's id: a UUID in lower case.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The voter: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The voter's username at that time. */
+            username: string;
+            /** @description The user's display name at that time. */
+            userDisplayName: string;
+            /** @description The address from which the user voted; may be empty. */
+            address: string;
+            /**
+             * Format: int64
+             * @description The week number.
+             */
+            epoch: number;
+            /**
+             * Format: int64
+             * @description The number of whole votes.
+             */
+            amount: number;
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            votedAt: string;
+            /** @description The user who voted, as of that time. */
+            voter: components["schemas"]["Voter"];
+            /**
+             * Format: date-time
+             * @description When it happened: UTC, milliseconds.
+             */
+            createdAt: string;
+        };
+        /** @description Voter is a user who voted for a channel. */
+        Voter: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id: string;
+            /** @description The username, with the letter case that the user chose. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl: string;
+            /** @description The address from which the user voted; may be empty. */
+            address: string;
+        };
+        /** @description Webhook is a webhook and its state. */
+        Webhook: {
+            /**
+             * Format: uuid
+             * @description The webhook's id: a UUID in lower case.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case; null if the webhook covers every channel.
+             */
+            channelId: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created the webhook: a UUID in lower case; null if an app or a service token created it.
+             */
+            userId: string | null;
+            /** @description The URL of the receiver. */
+            url: string;
+            /** @description The event types that the webhook sends; empty for all types but live ones. */
+            type: string[];
+            /** @description The status: `enabled` or `disabled`. */
+            status: string;
+            /** @description Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the receiver responded with 410), `right_lost` (the webhook's user or app has no right to its types) or `behind` (events that were not sent yet are no longer kept). Empty if the webhook is enabled. */
+            disabledReason: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created: UTC, milliseconds.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When an event was last delivered: UTC, milliseconds; null if none was delivered yet.
+             */
+            lastSuccessAt: string | null;
+            /** @description The error of the last failed attempt; empty if no attempt failed since the last success. */
+            lastError: string;
+            /** @description The app that created the webhook with an app token; null if a user or a service token created it. */
+            clientId: string | null;
+        };
+        /** @description WebhookDelivery is the delivery of one event to a receiver. */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description The delivery's id: a UUID in lower case.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The event's id, which is also the header `webhook-id`: a UUID in lower case.
+             */
+            eventId: string;
+            /** @description The event's type, such as `channel.ban`. */
+            type: string;
+            /** @description The status: `pending`, `delivered` or `failed`. */
+            status: string;
+            /**
+             * Format: int32
+             * @description The total number of attempts, including redeliveries.
+             */
+            attempts: number;
+            /**
+             * Format: int32
+             * @description The HTTP status of the last response; null if there was no response.
+             */
+            lastStatus: number | null;
+            /** @description The error of the last attempt; empty if it succeeded or there was none. */
+            lastError: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due: UTC, milliseconds; null unless `pending`. The attempt is made then if the webhook is enabled, no earlier event of the channel is waiting and the receiver did not ask for a pause.
+             */
+            nextAttemptAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the event was last delivered: UTC, milliseconds; null if it was never delivered. The value is kept while the event is redelivered, and if the redelivery fails.
+             */
+            deliveredAt: string | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listModeratedChannels: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The user: a UUID in upper or lower case. With a user token, it must be the token's own user.
+                 * @example b6dfc78a-4c2e-414d-9551-5b945537bab4
+                 */
+                userId: string;
+                /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
+                limit?: number;
+                /** @description The cursor of the previous page. A page has at most 20 rows if `limit` is unset. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The channels, oldest role first; empty if there are none. */
+                        data: components["schemas"]["ModeratedChannel"][];
+                    };
+                };
+            };
+        };
+    };
+    listModerators: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
+                limit?: number;
+                /** @description The cursor of the previous page. A page has at most 20 rows if `limit` is unset. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The moderators, oldest role first; empty if there are none. */
+                        data: components["schemas"]["UserSummary"][];
+                    };
+                };
+            };
+        };
+    };
+    addModerator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddModeratorRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    removeModerator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveModeratorRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    banUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "banUsername": "LootGoblin77"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanUserRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["BanUserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    removeBan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "banUsername": "LootGoblin77"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveBanRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    muteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "mutedUserId": "74875a41-e1a1-482d-8dc6-37d4afe8a4b6"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MuteUserRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["MuteUserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    removeMute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "mutedUserId": "74875a41-e1a1-482d-8dc6-37d4afe8a4b6"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveMuteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listBanBatches: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListBanBatchesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    banUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "users": [
+                 *         {
+                 *           "username": "amara.okafor"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanUsersRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["BanUsersResponse"];
+                    };
+                };
+            };
+        };
+    };
+    undoBanBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "batchId": "019aa123-4c00-7f60-8a51-3c9d0e7b2f14"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UndoBanBatchRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UndoBanBatchResponse"];
+                    };
+                };
+            };
+        };
+    };
+    previewSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "phrase": "free gems",
+                 *       "withinSeconds": 600
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewSweepRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["PreviewSweepResponse"];
+                    };
+                };
+            };
+        };
+    };
+    commitSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommitSweepRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["CommitSweepResponse"];
+                    };
+                };
+            };
+        };
+    };
+    revertModerator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "moderatorId": "8cef16b6-62f4-450c-b4ca-8466819aa8c9",
+                 *       "since": "2026-11-20T12:10:00.000Z",
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevertModeratorRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["RevertModeratorResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The user: a UUID in upper or lower case. */
+                userId?: string;
+                /**
+                 * @description The user's username in any letter case. White space around the name, and one `@` before it, are ignored.
+                 * @example amara.okafor
+                 */
+                username?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetUserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listLog: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description Returns only entries about this user: a UUID in upper or lower case. An unknown user has no entries. */
+                userId?: string;
+                /** @description Returns only entries of changes by this user, and of the lapses of mutes and bans that this user applied: a UUID in upper or lower case. An unknown user has no entries. */
+                moderatorId?: string;
+                /** @description Returns only entries of these types, such as `channel.ban`; at most 100. If empty, the log contains bans, mutes, deleted messages, roles and updates of the channel, without the events of its audience. */
+                "type[]"?: string[];
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListLogResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getPropagation: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `cursor` of an event of the channel, as a listener receives it: the report is about the latest change of the channel up to this event. Empty for the latest change of all. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetPropagationResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: {
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 20; 20 if unset. */
+                limit?: number;
+                /** @description Returns only channels with one of these slugs, compared case-insensitively: up to 100. In a query: `slug[]=a&slug[]=b`. */
+                "slug[]"?: string[];
+                /** @description Returns only channels in one of these categories: up to 100. In a query: `categoryId[]=1&categoryId[]=2`. */
+                "categoryId[]"?: number[];
+                /** @description `live` for live channels only, or `all`, which is the default. */
+                type?: "live" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListChannelsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listRaids: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel that was raided: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListRaidsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /** @description The text that the names contain: up to 140 characters. If empty, all categories. */
+                query?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 200; 200 if unset. */
+                limit?: number;
+                /** @description Another spelling of `query`; a request may have one of the two. */
+                term?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListCategoriesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listPlatformEmotes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The emotes: at most 5000, ordered by name. */
+                        data: components["schemas"]["Emote"][];
+                    };
+                };
+            };
+        };
+    };
+    listEmotes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The emotes: at most 5000, ordered by name. */
+                        data: components["schemas"]["Emote"][];
+                    };
+                };
+            };
+        };
+    };
+    getStreamInfo: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. Required with an app or service token. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetStreamInfoResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. Required with an app or service token. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetStatsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listFollowers: {
+        parameters: {
+            query?: {
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+                /** @description Returns only this user, if the user follows the channel: a UUID in upper or lower case. */
+                userId?: string;
+                /** @description The channel: a UUID in upper or lower case. Optional; if given, it must be the channel of the token's user. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListFollowersResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listFollowed: {
+        parameters: {
+            query?: {
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListFollowedResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listBannedUsers: {
+        parameters: {
+            query?: {
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+                /** @description The channel: a UUID in upper or lower case. Optional; if given, it must be the channel of the token's user. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListBannedUsersResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listVips: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. Required with an app or service token. */
+                channelId?: string;
+                /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
+                limit?: number;
+                /** @description The cursor of the previous page. A page has at most 20 rows if `limit` is unset. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The VIPs, oldest role first; empty if there are none. */
+                        data: components["schemas"]["UserSummary"][];
+                    };
+                };
+            };
+        };
+    };
+    addVip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddVipRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["AddVipResponse"];
+                    };
+                };
+            };
+        };
+    };
+    removeVip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveVipRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listMods: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. Required with an app or service token. */
+                channelId?: string;
+                /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
+                limit?: number;
+                /** @description The cursor of the previous page. A page has at most 20 rows if `limit` is unset. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The moderators, oldest role first; empty if there are none. */
+                        data: components["schemas"]["UserSummary"][];
+                    };
+                };
+            };
+        };
+    };
+    listOgs: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. Required with an app or service token. */
+                channelId?: string;
+                /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
+                limit?: number;
+                /** @description The cursor of the previous page. A page has at most 20 rows if `limit` is unset. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The OGs, oldest role first; empty if there are none. */
+                        data: components["schemas"]["UserSummary"][];
+                    };
+                };
+            };
+        };
+    };
+    addOg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddOgRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["AddOgResponse"];
+                    };
+                };
+            };
+        };
+    };
+    removeOg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "userId": "b6dfc78a-4c2e-414d-9551-5b945537bab4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveOgRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSubscribers: {
+        parameters: {
+            query?: {
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+                /** @description Returns only this user, if the user has an active subscription: a UUID in upper or lower case. */
+                userId?: string;
+                /** @description The channel: a UUID in upper or lower case. Optional; if given, it must be the channel of the token's user. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListSubscribersResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listActivities: {
+        parameters: {
+            query?: {
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+                /** @description Returns only activities of this type: `follower`, `subscriber`, `gift`, `thanks` or `vote`. */
+                type?: "follower" | "subscriber" | "gift" | "thanks" | "vote";
+                /** @description The channel: a UUID in upper or lower case. Optional; if given, it must be the channel of the token's user. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListActivitiesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listVotes: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The week number, 0 or more, or `all`.
+                 * @example all
+                 */
+                epoch: string;
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is given, the response is the complete list; otherwise it is a page. */
+                limit?: number;
+                /** @description The cursor of the previous page. A page has at most 20 rows if `limit` is unset. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The votes, newest first; empty if there are none. */
+                        data: components["schemas"]["Vote"][];
+                    };
+                };
+            };
+        };
+    };
+    listClips: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 20; 20 if unset. */
+                limit?: number;
+                /** @description The order: `most_viewed`, which is the default, or `most_recent`, by time of creation. */
+                orderBy?: "most_recent" | "most_viewed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListClipsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listVods: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 20; 20 if unset. */
+                limit?: number;
+                /** @description The order: `most_recent`, by start of the stream, which is the default, or `most_viewed`. */
+                orderBy?: "most_recent" | "most_viewed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListVodsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getLiveStats: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. Required with an app or service token. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetLiveStatsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    updateInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Any% until it works",
+                 *       "lang": "en"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateInfoRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UpdateInfoResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description The channel: a UUID in upper or lower case. If empty, the channel of the token's user with a user token, all webhooks of the app with an app token, and the webhooks that cover every channel with a service token. */
+                channelId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The webhooks, oldest first. */
+                        data: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/moderato",
+                 *       "type": [
+                 *         "channel.ban"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["CreateWebhookResponse"];
+                    };
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteWebhookRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateWebhookSecretRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["RotateWebhookSecretResponse"];
+                    };
+                };
+            };
+        };
+    };
+    enableWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnableWebhookRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["EnableWebhookResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The webhook: a UUID in upper or lower case.
+                 * @example 019aa123-4c00-7d11-9c0e-5f2a64c1b8d7
+                 */
+                webhookId: string;
+                /** @description The `pagination.cursor` of the previous page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListWebhookDeliveriesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    redeliverWebhookEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7",
+                 *       "eventId": "019aa123-4c00-7e5a-9b1f-2f6d3c8a7e10"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RedeliverWebhookEventRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getProfile: {
+        parameters: {
+            query?: {
+                /** @description The user: a UUID in upper or lower case. A request has at most one of `userId` and `username`. */
+                userId?: string;
+                /** @description The username, in any letter case. White space around the name, and one `@` before it, are ignored. */
+                username?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetProfileResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getAchievementStats: {
+        parameters: {
+            query?: {
+                /** @description The user: a UUID in upper or lower case. */
+                userId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetAchievementStatsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description The ids of users: UUIDs in upper or lower case. */
+                "userId[]"?: string[];
+                /**
+                 * @description The usernames of users, in any letter case. White space around a name, and one `@` before it, are ignored.
+                 * @example [
+                 *       "amara.okafor"
+                 *     ]
+                 */
+                "username[]"?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The users, in the order of the request. */
+                        data: components["schemas"]["UserSummary"][];
+                    };
+                };
+            };
+        };
+    };
+    listGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The grants, ordered by client id. */
+                        data: components["schemas"]["UserGrant"][];
+                    };
+                };
+            };
+        };
+    };
+    revokeGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "clientId": "dashboard"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevokeGrantRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createEventTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["CreateEventTicketRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["CreateEventTicketResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listMessages: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description Returns only messages of this user: a UUID in upper or lower case. An unknown user has no messages. Only for the channel's owner and moderators. */
+                userId?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the newest messages. */
+                cursor?: string;
+                /** @description The maximum number of messages in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListMessagesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    postMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "message": "Welcome to the stream!"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PostMessageRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["PostMessageResponse"];
+                    };
+                };
+            };
+        };
+    };
+    deleteMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "messageId": "0b6f00a1-0000-4000-8000-00000000000a"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteMessageRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    clearChat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClearChatRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getPinnedMessage: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetPinnedMessageResponse"];
+                    };
+                };
+            };
+        };
+    };
+    pinMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "messageId": "0b6f00a1-0000-4000-8000-00000000000a"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PinMessageRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    unpinMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UnpinMessageRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query?: {
+                /** @description The only session to list: a UUID in upper or lower case; all sessions if empty. */
+                sessionId?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListSubscriptionsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "channel.ban",
+                 *       "condition": {
+                 *         "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"
+                 *       },
+                 *       "sessionId": "019aa123-4c00-7b22-8e3d-71f0a9c4d6e5"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSubscriptionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["CreateSubscriptionResponse"];
+                    };
+                };
+            };
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteSubscriptionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSessionSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        /** @description The subscriptions, at most 100. */
+                        data: components["schemas"]["SessionSubscription"][];
+                    };
+                };
+            };
+        };
+    };
+    getSelf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetSelfResponse"];
+                    };
+                };
+            };
+        };
+    };
+}
