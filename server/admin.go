@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/moderato-live/moderato/server/status"
 )
 
 const readyTimeout = 2 * time.Second
@@ -21,24 +23,25 @@ func newRegistry() *prometheus.Registry {
 	return r
 }
 
-// adminHandler returns the handler of the endpoints for operators: health, metrics and
+// adminHandler returns the handler of the endpoints for operators: a page, health, metrics and
 // profiles. It must listen only on an address that is not reachable from outside. Metrics
 // are served in the OpenMetrics format too if they have exemplars, which the other format
-// cannot express. The function primary returns the primary of a database cluster, or nothing.
-func adminHandler(registry *prometheus.Registry, hasExemplars bool, ready func(context.Context) error, primary func() string) http.Handler {
+// cannot express.
+func adminHandler(registry *prometheus.Registry, hasExemplars bool, page status.Sources) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", page)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
-		if err := ready(ctx); err != nil {
+		if err := page.Ready(ctx); err != nil {
 			http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))
-		if host := primary(); host != "" {
+		if host := page.Primary(); host != "" {
 			_, _ = fmt.Fprintf(w, "the primary of the database is %s\n", host)
 		}
 	})

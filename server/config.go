@@ -106,6 +106,8 @@ type Config struct {
 	DemoUsers []web.DemoUser
 	// Tracing says whether and how calls are traced; zero turns tracing off.
 	Tracing tracing.Settings
+	// Version is that of the program, for people on call.
+	Version string
 	// Log is the logger of the server; nil means slog.Default.
 	Log *slog.Logger
 }

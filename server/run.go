@@ -48,6 +48,7 @@ import (
 	"github.com/moderato-live/moderato/server/pictures"
 	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/standings"
+	"github.com/moderato-live/moderato/server/status"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
@@ -225,9 +226,12 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	s.http.Protocols.SetUnencryptedHTTP2(s.config.HTTPH2C)
 	secured.secureHTTP(s.http)
-	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.ready, s.Store.Primary), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "moderato_event_streams", Help: "Event streams that are open on this server, over gRPC and Server-Sent Events.",
+	}, func() float64 { return float64(watching.OpenStreams()) }))
+	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.sources(registry, sequencer)), ReadHeaderTimeout: 5 * time.Second}
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
 	s.runJobs(rights.Jobs()...)
 	s.runJobs(implementations.standings.Jobs()...)
@@ -251,6 +255,18 @@ func documents(publicURL string) (endpoints []gateway.Endpoint) {
 		}})
 	}
 	return endpoints
+}
+
+// sources returns what the page of the admin address reads.
+func (s *Server) sources(registry *prometheus.Registry, sequencer *outbox.Sequencer) status.Sources {
+	return status.Sources{
+		Version: s.config.Version, Store: s.config.DB.String(), Started: time.Now(), Metrics: registry,
+		Docs:  func() string { return cmp.Or(s.config.PublicURL, s.localURL()) },
+		Ready: s.ready, Primary: s.Store.Primary, Holder: sequencer.Holder, Jobs: s.jobs.Statuses,
+		Failing: func(ctx context.Context, limit int) ([]webhooks.Failing, error) {
+			return webhooks.ListFailing(ctx, s.Store, limit)
+		},
+	}
 }
 
 // defaultAvatar returns the URL of the default picture; empty if there is none.

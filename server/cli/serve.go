@@ -138,6 +138,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		DefaultAvatarURL:     string(c.DefaultAvatarURL),
 		DemoUsers:            c.demoUsers(),
 		Tracing:              c.tracing,
+		Version:              buildVersion(),
 		Log:                  log,
 	})
 	if err != nil {

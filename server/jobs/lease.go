@@ -50,6 +50,13 @@ func NewLease(s *store.Store, log *slog.Logger, table string, id any) *Lease {
 // was not renewed in time has ended.
 func (l *Lease) IsHeld() bool { return l.epoch != 0 && time.Now().Before(l.until) }
 
+// IsTaken reports whether some process holds the lease, as the database has it. Unlike the
+// other methods, it may be called at any time.
+func (l *Lease) IsTaken(ctx context.Context) (bool, error) {
+	now, _, expiresAt, err := l.read(ctx, l.store.Read, "")
+	return err == nil && isValid(now, expiresAt), err
+}
+
 // RenewAt returns when the holder must call Write even if it has nothing to write.
 func (l *Lease) RenewAt() time.Time { return l.renewAt }
 

@@ -7,6 +7,7 @@ package jobs
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -63,17 +64,21 @@ const restFactor = 4
 type Runner struct {
 	log *slog.Logger
 
+	mu       sync.Mutex
+	statuses map[string]*Status
+
 	duration    *prometheus.HistogramVec
 	lastSuccess *prometheus.GaugeVec
 	failures    *prometheus.CounterVec
 	backlog     *prometheus.GaugeVec
+	interval    *prometheus.GaugeVec
 }
 
 // NewRunner returns a Runner, and registers its metrics.
 func NewRunner(log *slog.Logger, registry prometheus.Registerer) *Runner {
 	labels := []string{"job"}
 	r := &Runner{
-		log: log,
+		log: log, statuses: map[string]*Status{},
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "moderato_job_duration_seconds", Help: "Duration of the runs of a background job.",
 			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300},
@@ -87,8 +92,11 @@ func NewRunner(log *slog.Logger, registry prometheus.Registerer) *Runner {
 		backlog: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "moderato_job_backlog", Help: "Work of a background job that is due, in rows, up to 10,000.",
 		}, labels),
+		interval: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "moderato_job_interval_seconds", Help: "Time between two runs of a background job that has nothing to do.",
+		}, labels),
 	}
-	registry.MustRegister(r.duration, r.lastSuccess, r.failures, r.backlog)
+	registry.MustRegister(r.duration, r.lastSuccess, r.failures, r.backlog, r.interval)
 	return r
 }
 
@@ -100,7 +108,9 @@ func (r *Runner) Run(ctx context.Context, job Job) {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = job.Interval, max(job.MaxPause, job.Interval)
 	// A job that fails from the start has a last success too: an alert must see it.
-	r.lastSuccess.WithLabelValues(job.Name).SetToCurrentTime()
+	r.succeeded(job)
+	r.failures.WithLabelValues(job.Name) // 0 until it fails
+	r.interval.WithLabelValues(job.Name).Set(job.Interval.Seconds())
 	var counted time.Time
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -136,14 +146,15 @@ func (r *Runner) runOnce(ctx context.Context, job Job) (more bool, err error) {
 	began := time.Now()
 	more, err = job.Run(ctx)
 	if err == nil && job.Lease != nil && !job.Lease.IsHeld() {
+		r.note(job, func(s *Status) { s.IsElsewhere = true })
 		return false, nil // another server does the work
 	}
 	r.duration.WithLabelValues(job.Name).Observe(time.Since(began).Seconds())
 	switch {
 	case err == nil:
-		r.lastSuccess.WithLabelValues(job.Name).SetToCurrentTime()
+		r.succeeded(job)
 	case ctx.Err() == nil:
-		r.failures.WithLabelValues(job.Name).Inc()
+		r.failed(job, err)
 		r.log.WarnContext(ctx, "background job failed; retrying", "job", job.Name, "error", err)
 	}
 	return more, err
@@ -158,6 +169,7 @@ func (r *Runner) countBacklog(ctx context.Context, job Job) {
 		return
 	}
 	r.backlog.WithLabelValues(job.Name).Set(float64(n))
+	r.note(job, func(s *Status) { s.Backlog = n })
 }
 
 // CountDue returns a Backlog function: the number of rows of a table in which a column

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,7 +46,8 @@ type Sequencer struct {
 	// Sequenced, if not nil, is called after positions were assigned.
 	Sequenced func()
 
-	lease *jobs.Lease
+	lease    *jobs.Lease
+	isHolder atomic.Bool
 
 	holder    prometheus.Gauge
 	sequenced prometheus.Counter
@@ -106,9 +108,23 @@ func (q *Sequencer) Turn(ctx context.Context) error {
 	}
 }
 
+// Holder says who assigns positions now, as far as the database knows: "this server",
+// "another server", or nobody if it is empty.
+func (q *Sequencer) Holder(ctx context.Context) (string, error) {
+	isHeld, err := q.lease.IsTaken(ctx)
+	switch {
+	case err != nil || !isHeld:
+		return "", err
+	case q.isHolder.Load():
+		return "this server", nil
+	}
+	return "another server", nil
+}
+
 func (q *Sequencer) showHolder() {
+	q.isHolder.Store(q.lease.IsHeld())
 	q.holder.Set(0)
-	if q.lease.IsHeld() {
+	if q.isHolder.Load() {
 		q.holder.Set(1)
 	}
 }

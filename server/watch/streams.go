@@ -60,6 +60,13 @@ func (s *Service) Open(caller *authn.Caller) (closeStream func(), err error) {
 	return s.streams.open(s.Limits, caller)
 }
 
+// OpenStreams returns the number of streams that are open.
+func (s *Service) OpenStreams() int {
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	return s.streams.total
+}
+
 // open counts a stream of a caller until closeStream is called. It returns an error if a
 // limit is reached.
 func (s *streams) open(limits StreamLimits, c *authn.Caller) (closeStream func(), err error) {
