@@ -32,8 +32,12 @@ type Application struct {
 	// Whether the client cannot keep a secret.
 	Public bool `json:"public,omitempty"`
 	// The SHA-256 of the client secret; null if there is none.
-	Secret       *digest.SHA256 `json:"secret,omitempty"`
-	selectValues sql.SelectValues
+	Secret *digest.SHA256 `json:"secret,omitempty"`
+	// The SHA-256 of the secret before the last rotation; null if there is none.
+	PreviousSecret *digest.SHA256 `json:"previous_secret,omitempty"`
+	// When the previous secret ends, exclusive; null if there is none.
+	PreviousSecretUntil *instant.Instant `json:"previous_secret_until,omitempty"`
+	selectValues        sql.SelectValues
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -41,11 +45,11 @@ func (*Application) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case application.FieldSecret:
+		case application.FieldSecret, application.FieldPreviousSecret:
 			values[i] = &sql.NullScanner{S: new(digest.SHA256)}
 		case application.FieldService, application.FieldPublic:
 			values[i] = new(sql.NullBool)
-		case application.FieldCreatedAt:
+		case application.FieldCreatedAt, application.FieldPreviousSecretUntil:
 			values[i] = new(sql.NullInt64)
 		case application.FieldID, application.FieldName, application.FieldRedirectUris, application.FieldScopes:
 			values[i] = new(sql.NullString)
@@ -113,6 +117,20 @@ func (_m *Application) assignValues(columns []string, values []any) error {
 				_m.Secret = new(digest.SHA256)
 				*_m.Secret = *value.S.(*digest.SHA256)
 			}
+		case application.FieldPreviousSecret:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field previous_secret", values[i])
+			} else if value.Valid {
+				_m.PreviousSecret = new(digest.SHA256)
+				*_m.PreviousSecret = *value.S.(*digest.SHA256)
+			}
+		case application.FieldPreviousSecretUntil:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field previous_secret_until", values[i])
+			} else if value.Valid {
+				_m.PreviousSecretUntil = new(instant.Instant)
+				*_m.PreviousSecretUntil = instant.Instant(value.Int64)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -169,6 +187,16 @@ func (_m *Application) String() string {
 	builder.WriteString(", ")
 	if v := _m.Secret; v != nil {
 		builder.WriteString("secret=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.PreviousSecret; v != nil {
+		builder.WriteString("previous_secret=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.PreviousSecretUntil; v != nil {
+		builder.WriteString("previous_secret_until=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

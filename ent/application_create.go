@@ -95,6 +95,34 @@ func (_c *ApplicationCreate) SetNillableSecret(v *digest.SHA256) *ApplicationCre
 	return _c
 }
 
+// SetPreviousSecret sets the "previous_secret" field.
+func (_c *ApplicationCreate) SetPreviousSecret(v digest.SHA256) *ApplicationCreate {
+	_c.mutation.SetPreviousSecret(v)
+	return _c
+}
+
+// SetNillablePreviousSecret sets the "previous_secret" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillablePreviousSecret(v *digest.SHA256) *ApplicationCreate {
+	if v != nil {
+		_c.SetPreviousSecret(*v)
+	}
+	return _c
+}
+
+// SetPreviousSecretUntil sets the "previous_secret_until" field.
+func (_c *ApplicationCreate) SetPreviousSecretUntil(v instant.Instant) *ApplicationCreate {
+	_c.mutation.SetPreviousSecretUntil(v)
+	return _c
+}
+
+// SetNillablePreviousSecretUntil sets the "previous_secret_until" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillablePreviousSecretUntil(v *instant.Instant) *ApplicationCreate {
+	if v != nil {
+		_c.SetPreviousSecretUntil(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *ApplicationCreate) SetID(v string) *ApplicationCreate {
 	_c.mutation.SetID(v)
@@ -236,6 +264,14 @@ func (_c *ApplicationCreate) createSpec() (*Application, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Secret(); ok {
 		_spec.SetField(application.FieldSecret, field.TypeBytes, value)
 		_node.Secret = &value
+	}
+	if value, ok := _c.mutation.PreviousSecret(); ok {
+		_spec.SetField(application.FieldPreviousSecret, field.TypeBytes, value)
+		_node.PreviousSecret = &value
+	}
+	if value, ok := _c.mutation.PreviousSecretUntil(); ok {
+		_spec.SetField(application.FieldPreviousSecretUntil, field.TypeInt64, value)
+		_node.PreviousSecretUntil = &value
 	}
 	return _node, _spec
 }

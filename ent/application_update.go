@@ -140,6 +140,53 @@ func (_u *ApplicationUpdate) ClearSecret() *ApplicationUpdate {
 	return _u
 }
 
+// SetPreviousSecret sets the "previous_secret" field.
+func (_u *ApplicationUpdate) SetPreviousSecret(v digest.SHA256) *ApplicationUpdate {
+	_u.mutation.SetPreviousSecret(v)
+	return _u
+}
+
+// SetNillablePreviousSecret sets the "previous_secret" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillablePreviousSecret(v *digest.SHA256) *ApplicationUpdate {
+	if v != nil {
+		_u.SetPreviousSecret(*v)
+	}
+	return _u
+}
+
+// ClearPreviousSecret clears the value of the "previous_secret" field.
+func (_u *ApplicationUpdate) ClearPreviousSecret() *ApplicationUpdate {
+	_u.mutation.ClearPreviousSecret()
+	return _u
+}
+
+// SetPreviousSecretUntil sets the "previous_secret_until" field.
+func (_u *ApplicationUpdate) SetPreviousSecretUntil(v instant.Instant) *ApplicationUpdate {
+	_u.mutation.ResetPreviousSecretUntil()
+	_u.mutation.SetPreviousSecretUntil(v)
+	return _u
+}
+
+// SetNillablePreviousSecretUntil sets the "previous_secret_until" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillablePreviousSecretUntil(v *instant.Instant) *ApplicationUpdate {
+	if v != nil {
+		_u.SetPreviousSecretUntil(*v)
+	}
+	return _u
+}
+
+// AddPreviousSecretUntil adds value to the "previous_secret_until" field.
+func (_u *ApplicationUpdate) AddPreviousSecretUntil(v instant.Instant) *ApplicationUpdate {
+	_u.mutation.AddPreviousSecretUntil(v)
+	return _u
+}
+
+// ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
+func (_u *ApplicationUpdate) ClearPreviousSecretUntil() *ApplicationUpdate {
+	_u.mutation.ClearPreviousSecretUntil()
+	return _u
+}
+
 // Mutation returns the ApplicationMutation object of the builder.
 func (_u *ApplicationUpdate) Mutation() *ApplicationMutation {
 	return _u.mutation
@@ -214,6 +261,21 @@ func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	}
 	if _u.mutation.SecretCleared() {
 		_spec.ClearField(application.FieldSecret, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.PreviousSecret(); ok {
+		_spec.SetField(application.FieldPreviousSecret, field.TypeBytes, value)
+	}
+	if _u.mutation.PreviousSecretCleared() {
+		_spec.ClearField(application.FieldPreviousSecret, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.PreviousSecretUntil(); ok {
+		_spec.SetField(application.FieldPreviousSecretUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedPreviousSecretUntil(); ok {
+		_spec.AddField(application.FieldPreviousSecretUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.PreviousSecretUntilCleared() {
+		_spec.ClearField(application.FieldPreviousSecretUntil, field.TypeInt64)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -346,6 +408,53 @@ func (_u *ApplicationUpdateOne) ClearSecret() *ApplicationUpdateOne {
 	return _u
 }
 
+// SetPreviousSecret sets the "previous_secret" field.
+func (_u *ApplicationUpdateOne) SetPreviousSecret(v digest.SHA256) *ApplicationUpdateOne {
+	_u.mutation.SetPreviousSecret(v)
+	return _u
+}
+
+// SetNillablePreviousSecret sets the "previous_secret" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillablePreviousSecret(v *digest.SHA256) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetPreviousSecret(*v)
+	}
+	return _u
+}
+
+// ClearPreviousSecret clears the value of the "previous_secret" field.
+func (_u *ApplicationUpdateOne) ClearPreviousSecret() *ApplicationUpdateOne {
+	_u.mutation.ClearPreviousSecret()
+	return _u
+}
+
+// SetPreviousSecretUntil sets the "previous_secret_until" field.
+func (_u *ApplicationUpdateOne) SetPreviousSecretUntil(v instant.Instant) *ApplicationUpdateOne {
+	_u.mutation.ResetPreviousSecretUntil()
+	_u.mutation.SetPreviousSecretUntil(v)
+	return _u
+}
+
+// SetNillablePreviousSecretUntil sets the "previous_secret_until" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillablePreviousSecretUntil(v *instant.Instant) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetPreviousSecretUntil(*v)
+	}
+	return _u
+}
+
+// AddPreviousSecretUntil adds value to the "previous_secret_until" field.
+func (_u *ApplicationUpdateOne) AddPreviousSecretUntil(v instant.Instant) *ApplicationUpdateOne {
+	_u.mutation.AddPreviousSecretUntil(v)
+	return _u
+}
+
+// ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
+func (_u *ApplicationUpdateOne) ClearPreviousSecretUntil() *ApplicationUpdateOne {
+	_u.mutation.ClearPreviousSecretUntil()
+	return _u
+}
+
 // Mutation returns the ApplicationMutation object of the builder.
 func (_u *ApplicationUpdateOne) Mutation() *ApplicationMutation {
 	return _u.mutation
@@ -450,6 +559,21 @@ func (_u *ApplicationUpdateOne) sqlSave(ctx context.Context) (_node *Application
 	}
 	if _u.mutation.SecretCleared() {
 		_spec.ClearField(application.FieldSecret, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.PreviousSecret(); ok {
+		_spec.SetField(application.FieldPreviousSecret, field.TypeBytes, value)
+	}
+	if _u.mutation.PreviousSecretCleared() {
+		_spec.ClearField(application.FieldPreviousSecret, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.PreviousSecretUntil(); ok {
+		_spec.SetField(application.FieldPreviousSecretUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedPreviousSecretUntil(); ok {
+		_spec.AddField(application.FieldPreviousSecretUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.PreviousSecretUntilCleared() {
+		_spec.ClearField(application.FieldPreviousSecretUntil, field.TypeInt64)
 	}
 	_node = &Application{config: _u.config}
 	_spec.Assign = _node.assignValues

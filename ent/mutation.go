@@ -923,21 +923,24 @@ func (m *ActivityMutation) ResetEdge(name string) error {
 // ApplicationMutation represents an operation that mutates the Application nodes in the graph.
 type ApplicationMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *string
-	name          *string
-	service       *bool
-	created_at    *instant.Instant
-	addcreated_at *instant.Instant
-	redirect_uris *string
-	scopes        *string
-	public        *bool
-	secret        *digest.SHA256
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Application, error)
-	predicates    []predicate.Application
+	op                       Op
+	typ                      string
+	id                       *string
+	name                     *string
+	service                  *bool
+	created_at               *instant.Instant
+	addcreated_at            *instant.Instant
+	redirect_uris            *string
+	scopes                   *string
+	public                   *bool
+	secret                   *digest.SHA256
+	previous_secret          *digest.SHA256
+	previous_secret_until    *instant.Instant
+	addprevious_secret_until *instant.Instant
+	clearedFields            map[string]struct{}
+	done                     bool
+	oldValue                 func(context.Context) (*Application, error)
+	predicates               []predicate.Application
 }
 
 var _ ent.Mutation = (*ApplicationMutation)(nil)
@@ -1329,6 +1332,125 @@ func (m *ApplicationMutation) ResetSecret() {
 	delete(m.clearedFields, application.FieldSecret)
 }
 
+// SetPreviousSecret sets the "previous_secret" field.
+func (m *ApplicationMutation) SetPreviousSecret(d digest.SHA256) {
+	m.previous_secret = &d
+}
+
+// PreviousSecret returns the value of the "previous_secret" field in the mutation.
+func (m *ApplicationMutation) PreviousSecret() (r digest.SHA256, exists bool) {
+	v := m.previous_secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviousSecret returns the old "previous_secret" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldPreviousSecret(ctx context.Context) (v *digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviousSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviousSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviousSecret: %w", err)
+	}
+	return oldValue.PreviousSecret, nil
+}
+
+// ClearPreviousSecret clears the value of the "previous_secret" field.
+func (m *ApplicationMutation) ClearPreviousSecret() {
+	m.previous_secret = nil
+	m.clearedFields[application.FieldPreviousSecret] = struct{}{}
+}
+
+// PreviousSecretCleared returns if the "previous_secret" field was cleared in this mutation.
+func (m *ApplicationMutation) PreviousSecretCleared() bool {
+	_, ok := m.clearedFields[application.FieldPreviousSecret]
+	return ok
+}
+
+// ResetPreviousSecret resets all changes to the "previous_secret" field.
+func (m *ApplicationMutation) ResetPreviousSecret() {
+	m.previous_secret = nil
+	delete(m.clearedFields, application.FieldPreviousSecret)
+}
+
+// SetPreviousSecretUntil sets the "previous_secret_until" field.
+func (m *ApplicationMutation) SetPreviousSecretUntil(i instant.Instant) {
+	m.previous_secret_until = &i
+	m.addprevious_secret_until = nil
+}
+
+// PreviousSecretUntil returns the value of the "previous_secret_until" field in the mutation.
+func (m *ApplicationMutation) PreviousSecretUntil() (r instant.Instant, exists bool) {
+	v := m.previous_secret_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviousSecretUntil returns the old "previous_secret_until" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldPreviousSecretUntil(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviousSecretUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviousSecretUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviousSecretUntil: %w", err)
+	}
+	return oldValue.PreviousSecretUntil, nil
+}
+
+// AddPreviousSecretUntil adds i to the "previous_secret_until" field.
+func (m *ApplicationMutation) AddPreviousSecretUntil(i instant.Instant) {
+	if m.addprevious_secret_until != nil {
+		*m.addprevious_secret_until += i
+	} else {
+		m.addprevious_secret_until = &i
+	}
+}
+
+// AddedPreviousSecretUntil returns the value that was added to the "previous_secret_until" field in this mutation.
+func (m *ApplicationMutation) AddedPreviousSecretUntil() (r instant.Instant, exists bool) {
+	v := m.addprevious_secret_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
+func (m *ApplicationMutation) ClearPreviousSecretUntil() {
+	m.previous_secret_until = nil
+	m.addprevious_secret_until = nil
+	m.clearedFields[application.FieldPreviousSecretUntil] = struct{}{}
+}
+
+// PreviousSecretUntilCleared returns if the "previous_secret_until" field was cleared in this mutation.
+func (m *ApplicationMutation) PreviousSecretUntilCleared() bool {
+	_, ok := m.clearedFields[application.FieldPreviousSecretUntil]
+	return ok
+}
+
+// ResetPreviousSecretUntil resets all changes to the "previous_secret_until" field.
+func (m *ApplicationMutation) ResetPreviousSecretUntil() {
+	m.previous_secret_until = nil
+	m.addprevious_secret_until = nil
+	delete(m.clearedFields, application.FieldPreviousSecretUntil)
+}
+
 // Where appends a list predicates to the ApplicationMutation builder.
 func (m *ApplicationMutation) Where(ps ...predicate.Application) {
 	m.predicates = append(m.predicates, ps...)
@@ -1363,7 +1485,7 @@ func (m *ApplicationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ApplicationMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 9)
 	if m.name != nil {
 		fields = append(fields, application.FieldName)
 	}
@@ -1384,6 +1506,12 @@ func (m *ApplicationMutation) Fields() []string {
 	}
 	if m.secret != nil {
 		fields = append(fields, application.FieldSecret)
+	}
+	if m.previous_secret != nil {
+		fields = append(fields, application.FieldPreviousSecret)
+	}
+	if m.previous_secret_until != nil {
+		fields = append(fields, application.FieldPreviousSecretUntil)
 	}
 	return fields
 }
@@ -1407,6 +1535,10 @@ func (m *ApplicationMutation) Field(name string) (ent.Value, bool) {
 		return m.Public()
 	case application.FieldSecret:
 		return m.Secret()
+	case application.FieldPreviousSecret:
+		return m.PreviousSecret()
+	case application.FieldPreviousSecretUntil:
+		return m.PreviousSecretUntil()
 	}
 	return nil, false
 }
@@ -1430,6 +1562,10 @@ func (m *ApplicationMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldPublic(ctx)
 	case application.FieldSecret:
 		return m.OldSecret(ctx)
+	case application.FieldPreviousSecret:
+		return m.OldPreviousSecret(ctx)
+	case application.FieldPreviousSecretUntil:
+		return m.OldPreviousSecretUntil(ctx)
 	}
 	return nil, fmt.Errorf("unknown Application field %s", name)
 }
@@ -1488,6 +1624,20 @@ func (m *ApplicationMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetSecret(v)
 		return nil
+	case application.FieldPreviousSecret:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviousSecret(v)
+		return nil
+	case application.FieldPreviousSecretUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviousSecretUntil(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Application field %s", name)
 }
@@ -1499,6 +1649,9 @@ func (m *ApplicationMutation) AddedFields() []string {
 	if m.addcreated_at != nil {
 		fields = append(fields, application.FieldCreatedAt)
 	}
+	if m.addprevious_secret_until != nil {
+		fields = append(fields, application.FieldPreviousSecretUntil)
+	}
 	return fields
 }
 
@@ -1509,6 +1662,8 @@ func (m *ApplicationMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case application.FieldCreatedAt:
 		return m.AddedCreatedAt()
+	case application.FieldPreviousSecretUntil:
+		return m.AddedPreviousSecretUntil()
 	}
 	return nil, false
 }
@@ -1525,6 +1680,13 @@ func (m *ApplicationMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddCreatedAt(v)
 		return nil
+	case application.FieldPreviousSecretUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPreviousSecretUntil(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Application numeric field %s", name)
 }
@@ -1535,6 +1697,12 @@ func (m *ApplicationMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(application.FieldSecret) {
 		fields = append(fields, application.FieldSecret)
+	}
+	if m.FieldCleared(application.FieldPreviousSecret) {
+		fields = append(fields, application.FieldPreviousSecret)
+	}
+	if m.FieldCleared(application.FieldPreviousSecretUntil) {
+		fields = append(fields, application.FieldPreviousSecretUntil)
 	}
 	return fields
 }
@@ -1552,6 +1720,12 @@ func (m *ApplicationMutation) ClearField(name string) error {
 	switch name {
 	case application.FieldSecret:
 		m.ClearSecret()
+		return nil
+	case application.FieldPreviousSecret:
+		m.ClearPreviousSecret()
+		return nil
+	case application.FieldPreviousSecretUntil:
+		m.ClearPreviousSecretUntil()
 		return nil
 	}
 	return fmt.Errorf("unknown Application nullable field %s", name)
@@ -1581,6 +1755,12 @@ func (m *ApplicationMutation) ResetField(name string) error {
 		return nil
 	case application.FieldSecret:
 		m.ResetSecret()
+		return nil
+	case application.FieldPreviousSecret:
+		m.ResetPreviousSecret()
+		return nil
+	case application.FieldPreviousSecretUntil:
+		m.ResetPreviousSecretUntil()
 		return nil
 	}
 	return fmt.Errorf("unknown Application field %s", name)

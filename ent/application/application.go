@@ -25,6 +25,10 @@ const (
 	FieldPublic = "public"
 	// FieldSecret holds the string denoting the secret field in the database.
 	FieldSecret = "secret"
+	// FieldPreviousSecret holds the string denoting the previous_secret field in the database.
+	FieldPreviousSecret = "previous_secret"
+	// FieldPreviousSecretUntil holds the string denoting the previous_secret_until field in the database.
+	FieldPreviousSecretUntil = "previous_secret_until"
 	// Table holds the table name of the application in the database.
 	Table = "clients"
 )
@@ -39,6 +43,8 @@ var Columns = []string{
 	FieldScopes,
 	FieldPublic,
 	FieldSecret,
+	FieldPreviousSecret,
+	FieldPreviousSecretUntil,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -104,4 +110,9 @@ func ByScopes(opts ...sql.OrderTermOption) OrderOption {
 // ByPublic orders the results by the public field.
 func ByPublic(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPublic, opts...).ToFunc()
+}
+
+// ByPreviousSecretUntil orders the results by the previous_secret_until field.
+func ByPreviousSecretUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPreviousSecretUntil, opts...).ToFunc()
 }

@@ -100,6 +100,17 @@ func Secret(v digest.SHA256) predicate.Application {
 	return predicate.Application(sql.FieldEQ(FieldSecret, v))
 }
 
+// PreviousSecret applies equality check predicate on the "previous_secret" field. It's identical to PreviousSecretEQ.
+func PreviousSecret(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldPreviousSecret, v))
+}
+
+// PreviousSecretUntil applies equality check predicate on the "previous_secret_until" field. It's identical to PreviousSecretUntilEQ.
+func PreviousSecretUntil(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldEQ(FieldPreviousSecretUntil, vc))
+}
+
 // NameEQ applies the EQ predicate on the "name" field.
 func NameEQ(v string) predicate.Application {
 	return predicate.Application(sql.FieldEQ(FieldName, v))
@@ -417,6 +428,120 @@ func SecretIsNil() predicate.Application {
 // SecretNotNil applies the NotNil predicate on the "secret" field.
 func SecretNotNil() predicate.Application {
 	return predicate.Application(sql.FieldNotNull(FieldSecret))
+}
+
+// PreviousSecretEQ applies the EQ predicate on the "previous_secret" field.
+func PreviousSecretEQ(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldPreviousSecret, v))
+}
+
+// PreviousSecretNEQ applies the NEQ predicate on the "previous_secret" field.
+func PreviousSecretNEQ(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldNEQ(FieldPreviousSecret, v))
+}
+
+// PreviousSecretIn applies the In predicate on the "previous_secret" field.
+func PreviousSecretIn(vs ...digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldIn(FieldPreviousSecret, vs...))
+}
+
+// PreviousSecretNotIn applies the NotIn predicate on the "previous_secret" field.
+func PreviousSecretNotIn(vs ...digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldNotIn(FieldPreviousSecret, vs...))
+}
+
+// PreviousSecretGT applies the GT predicate on the "previous_secret" field.
+func PreviousSecretGT(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldGT(FieldPreviousSecret, v))
+}
+
+// PreviousSecretGTE applies the GTE predicate on the "previous_secret" field.
+func PreviousSecretGTE(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldGTE(FieldPreviousSecret, v))
+}
+
+// PreviousSecretLT applies the LT predicate on the "previous_secret" field.
+func PreviousSecretLT(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldLT(FieldPreviousSecret, v))
+}
+
+// PreviousSecretLTE applies the LTE predicate on the "previous_secret" field.
+func PreviousSecretLTE(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldLTE(FieldPreviousSecret, v))
+}
+
+// PreviousSecretIsNil applies the IsNil predicate on the "previous_secret" field.
+func PreviousSecretIsNil() predicate.Application {
+	return predicate.Application(sql.FieldIsNull(FieldPreviousSecret))
+}
+
+// PreviousSecretNotNil applies the NotNil predicate on the "previous_secret" field.
+func PreviousSecretNotNil() predicate.Application {
+	return predicate.Application(sql.FieldNotNull(FieldPreviousSecret))
+}
+
+// PreviousSecretUntilEQ applies the EQ predicate on the "previous_secret_until" field.
+func PreviousSecretUntilEQ(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldEQ(FieldPreviousSecretUntil, vc))
+}
+
+// PreviousSecretUntilNEQ applies the NEQ predicate on the "previous_secret_until" field.
+func PreviousSecretUntilNEQ(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldNEQ(FieldPreviousSecretUntil, vc))
+}
+
+// PreviousSecretUntilIn applies the In predicate on the "previous_secret_until" field.
+func PreviousSecretUntilIn(vs ...instant.Instant) predicate.Application {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Application(sql.FieldIn(FieldPreviousSecretUntil, v...))
+}
+
+// PreviousSecretUntilNotIn applies the NotIn predicate on the "previous_secret_until" field.
+func PreviousSecretUntilNotIn(vs ...instant.Instant) predicate.Application {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Application(sql.FieldNotIn(FieldPreviousSecretUntil, v...))
+}
+
+// PreviousSecretUntilGT applies the GT predicate on the "previous_secret_until" field.
+func PreviousSecretUntilGT(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldGT(FieldPreviousSecretUntil, vc))
+}
+
+// PreviousSecretUntilGTE applies the GTE predicate on the "previous_secret_until" field.
+func PreviousSecretUntilGTE(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldGTE(FieldPreviousSecretUntil, vc))
+}
+
+// PreviousSecretUntilLT applies the LT predicate on the "previous_secret_until" field.
+func PreviousSecretUntilLT(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldLT(FieldPreviousSecretUntil, vc))
+}
+
+// PreviousSecretUntilLTE applies the LTE predicate on the "previous_secret_until" field.
+func PreviousSecretUntilLTE(v instant.Instant) predicate.Application {
+	vc := int64(v)
+	return predicate.Application(sql.FieldLTE(FieldPreviousSecretUntil, vc))
+}
+
+// PreviousSecretUntilIsNil applies the IsNil predicate on the "previous_secret_until" field.
+func PreviousSecretUntilIsNil() predicate.Application {
+	return predicate.Application(sql.FieldIsNull(FieldPreviousSecretUntil))
+}
+
+// PreviousSecretUntilNotNil applies the NotNil predicate on the "previous_secret_until" field.
+func PreviousSecretUntilNotNil() predicate.Application {
+	return predicate.Application(sql.FieldNotNull(FieldPreviousSecretUntil))
 }
 
 // And groups predicates with the AND operator between them.

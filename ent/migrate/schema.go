@@ -59,6 +59,8 @@ var (
 		{Name: "scopes", Type: field.TypeString, Size: 255, Default: ""},
 		{Name: "public", Type: field.TypeBool, Default: false},
 		{Name: "secret", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "previous_secret", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "previous_secret_until", Type: field.TypeInt64, Nullable: true},
 	}
 	// ClientsTable holds the schema information for the "clients" table.
 	ClientsTable = &schema.Table{

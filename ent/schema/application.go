@@ -21,6 +21,8 @@ func (Application) Fields() []ent.Field {
 		field.String("scopes").MaxLen(255).Default("").Comment("The scopes that the client may request, separated by spaces."),
 		field.Bool("public").Default(false).Comment("Whether the client cannot keep a secret."),
 		optionalDigest("secret", "The SHA-256 of the client secret; null if there is none."),
+		optionalDigest("previous_secret", "The SHA-256 of the secret before the last rotation; null if there is none."),
+		optionalTimestamp("previous_secret_until", "When the previous secret ends, exclusive; null if there is none."),
 	}
 }
 

@@ -2,9 +2,12 @@ package access_test
 
 import (
 	"testing"
+	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -53,6 +56,36 @@ func TestCallerEndsItsOwnTokenWithLostCommit(t *testing.T) {
 				if row, err := authn.Introspect(t.Context(), s.Store, caller.Token); err != nil || row != nil {
 					t.Errorf("%s, cut %s: the token has not ended: %v, %v", operation, name, row, err)
 				}
+			}
+		}
+	})
+}
+
+// TestRotationWithLostCommit loses the connection to the database in the COMMIT of a rotation.
+// A repeated attempt must not rotate the secret again, which would end the previous one.
+func TestRotationWithLostCommit(t *testing.T) {
+	t.Parallel()
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		cutter := &storetest.Cutter{}
+		c := servertest.Config(url)
+		c.DBLayer = cutter.Layer
+		s := servertest.Start(t, c)
+		for name, cuts := range map[string][]storetest.Cut{
+			"before": {storetest.BeforeCommit}, "after": {storetest.AfterCommit}, "late": {storetest.LateCommit},
+		} {
+			cutter.CutNext("access.CreateClient", cuts...)
+			first, err := access.CreateClient(t.Context(), s.Store, &platformv1.ClientRecord{Id: name, Name: name}, true)
+			if err != nil || cutter.Made() != len(cuts) {
+				t.Fatalf("%s: %v, %d cuts", name, err, cutter.Made())
+			}
+			cutter.CutNext("access.RotateSecret", cuts...)
+			second, err := access.RotateSecret(t.Context(), s.Store, name, time.Hour)
+			if err != nil || cutter.Made() != len(cuts) {
+				t.Fatalf("%s: %v, %d cuts", name, err, cutter.Made())
+			}
+			row, err := access.Client(t.Context(), s.Store, name)
+			if err != nil || *row.Secret != digest.Of(second) || *row.PreviousSecret != digest.Of(first) {
+				t.Errorf("%s: the secrets are not those of the two calls (%v)", name, err)
 			}
 		}
 	})

@@ -30,7 +30,7 @@ func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*en
 	update := tx.Application.UpdateOneID(id).SetName(name).SetService(r.GetService()).
 		SetRedirectUris(uris).SetScopes(allowed).SetPublic(r.GetPublic())
 	if r.GetPublic() {
-		update.ClearSecret()
+		update.ClearSecret().ClearPreviousSecret().ClearPreviousSecretUntil()
 	}
 	row, err := update.Save(ctx)
 	if ent.IsNotFound(err) {

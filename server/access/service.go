@@ -58,7 +58,7 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 		if row, err = putClient(ctx, tx, req.GetClient()); err != nil || secret == "" {
 			return err
 		}
-		return tx.Application.UpdateOneID(row.ID).SetSecret(digest.Of(secret)).Exec(ctx)
+		return tx.Application.UpdateOneID(row.ID).SetSecret(digest.Of(secret)).ClearPreviousSecret().ClearPreviousSecretUntil().Exec(ctx)
 	})
 	if err != nil {
 		return nil, apierr.In("client", err)
@@ -69,27 +69,6 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 // isOwn reports whether the caller's token was issued to a client.
 func isOwn(ctx context.Context, clientID string) bool {
 	return authn.FromContext(ctx).ClientID == clientID
-}
-
-// CreateClient creates or replaces a client, for the command line. If withSecret is true,
-// it makes a new secret for the client and returns it.
-func CreateClient(ctx context.Context, s *store.Store, client *platformv1.ClientRecord, withSecret bool) (secret string, err error) {
-	if withSecret {
-		if secret, err = secrets.New(authn.ClientSecret); err != nil {
-			return "", err
-		}
-	}
-	return secret, s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		now, err := s.Clock.Now(ctx, tx)
-		if err != nil {
-			return err
-		}
-		row, err := putClient(ctx, feed.Tx{Tx: tx, Store: s, Now: now}, client)
-		if err != nil || !withSecret {
-			return err
-		}
-		return tx.Application.UpdateOneID(row.ID).SetSecret(digest.Of(secret)).Exec(ctx)
-	})
 }
 
 // GetClient returns a client.

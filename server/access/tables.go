@@ -10,7 +10,7 @@ import (
 // Tables describes the tables of clients and what users grant them.
 var Tables = []domain.Table{
 	{
-		Name: "clients", Impersonal: []string{"name", "redirect_uris", "scopes", "secret"},
+		Name: "clients", Impersonal: []string{"name", "redirect_uris", "scopes", "secret", "previous_secret"},
 		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetClient, domain.IgnoreRow(putClient), nil)},
 	},
 	{

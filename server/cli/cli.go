@@ -28,13 +28,11 @@ Every flag can also be given as an environment variable, named beside it.`
 
 // commands defines the whole command line.
 type commands struct {
-	Serve   serve   `cmd:"" help:"Serve REST, gRPC and the admin address. The embedded database is created and migrated."`
-	Migrate migrate `cmd:"" help:"Migrate the database to this version."`
-	Import  load    `cmd:"" help:"Import records from JSON Lines. Importing them again is safe."`
-	Client  struct {
-		Create clientCreate `cmd:"" help:"Create a client, or change its name."`
-	} `cmd:"" help:"Client applications."`
-	Token struct {
+	Serve   serve          `cmd:"" help:"Serve REST, gRPC and the admin address. The embedded database is created and migrated."`
+	Migrate migrate        `cmd:"" help:"Migrate the database to this version."`
+	Import  load           `cmd:"" help:"Import records from JSON Lines. Importing them again is safe."`
+	Client  clientCommands `cmd:"" help:"Client applications."`
+	Token   struct {
 		Issue   tokenIssue   `cmd:"" help:"Issue an access token and print it, once."`
 		Inspect tokenInspect `cmd:"" help:"Print what an access token is and what it permits."`
 		Revoke  tokenRevoke  `cmd:"" help:"Revoke an access token."`
@@ -222,8 +220,9 @@ func newLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/importer"
@@ -85,38 +83,6 @@ func (c *load) input(s *streams) (in io.Reader, closeInput func(), err error) {
 		return nil, nil, fmt.Errorf("import: %w", err)
 	}
 	return f, func() { _ = f.Close() }, nil
-}
-
-type clientCreate struct {
-	database
-	ID      string `help:"The id that the client sends: 1 to 64 of A-Z a-z 0-9 _ . -" required:"" placeholder:"ID"`
-	Name    string `help:"The name shown to people." required:"" placeholder:"NAME"`
-	Service bool   `help:"The client is one of the platform's backends and may hold service tokens."`
-
-	RedirectURI []string `name:"redirect-uri" help:"Where a sign-in may send browsers back. Compared exactly; a loopback address matches with any port. Can be repeated." sep:"none" placeholder:"URI"`
-	Scope       []string `help:"A scope that the client may ask for: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" complete:"scopes" placeholder:"S"`
-	Public      bool     `help:"The client cannot keep a secret: it runs in browsers or on its users' devices." xor:"kind"`
-	Secret      bool     `help:"Make a new secret for the client and print it, once. The earlier one becomes invalid." xor:"kind"`
-}
-
-// Run creates the client. It writes only a new secret to standard output.
-func (c *clientCreate) Run(ctx context.Context, s *streams) error {
-	db, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	secret, err := access.CreateClient(ctx, db, &platformv1.ClientRecord{
-		Id: c.ID, Name: c.Name, Service: c.Service, RedirectUris: c.RedirectURI, Scopes: c.Scope, Public: c.Public,
-	}, c.Secret)
-	if err != nil {
-		return inWords("create client", err)
-	}
-	if secret != "" {
-		fmt.Fprintln(s.out, secret)
-	}
-	fmt.Fprintf(s.err, "client %s is there\n", c.ID)
-	return nil
 }
 
 // lifetimes holds the flags for the lifetimes of tokens.

@@ -27,7 +27,8 @@ type Client struct {
 	IsService bool
 
 	redirectURIs []string
-	secret       *digest.SHA256
+	// secrets are the secrets that are accepted now: after a rotation, for a time, two.
+	secrets []digest.SHA256
 }
 
 // Client returns the client with an id, or nil if there is none.
@@ -43,10 +44,33 @@ func (s *Service) Client(ctx context.Context, id string) (*Client, error) {
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
+	accepted, err := s.secrets(ctx, row)
+	if err != nil {
+		return nil, err
+	}
 	return &Client{
 		ID: row.ID, Name: row.Name, Scopes: strings.Fields(row.Scopes), IsPublic: row.Public, IsService: row.Service,
-		redirectURIs: strings.Fields(row.RedirectUris), secret: row.Secret,
+		redirectURIs: strings.Fields(row.RedirectUris), secrets: accepted,
 	}, nil
+}
+
+// secrets returns the secrets of a client that are accepted now.
+func (s *Service) secrets(ctx context.Context, row *ent.Application) ([]digest.SHA256, error) {
+	if row.Secret == nil {
+		return nil, nil
+	}
+	accepted := []digest.SHA256{*row.Secret}
+	if row.PreviousSecret == nil || row.PreviousSecretUntil == nil {
+		return accepted, nil
+	}
+	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	if now < *row.PreviousSecretUntil {
+		accepted = append(accepted, *row.PreviousSecret)
+	}
+	return accepted, nil
 }
 
 // noSecret is what secrets are compared with if the client has none, or does not exist.
@@ -59,12 +83,14 @@ func (s *Service) Authenticate(ctx context.Context, id, secret string) (*Client,
 	if err != nil {
 		return nil, err
 	}
-	given, stored, hasSecret := digest.Of(secret), noSecret, false
-	if c != nil && c.secret != nil {
-		stored, hasSecret = *c.secret, true
+	// There are always two comparisons.
+	stored := [2]digest.SHA256{noSecret, noSecret}
+	hasSecret := c != nil && copy(stored[:], c.secrets) > 0
+	given, equal := digest.Of(secret), 0
+	for _, accepted := range stored {
+		equal |= subtle.ConstantTimeCompare(given[:], accepted[:])
 	}
-	isEqual := subtle.ConstantTimeCompare(given[:], stored[:]) == 1
-	if c != nil && (c.IsPublic && secret == "" || !c.IsPublic && hasSecret && isEqual) {
+	if c != nil && (c.IsPublic && secret == "" || !c.IsPublic && hasSecret && secret != "" && equal == 1) {
 		return c, nil
 	}
 	return nil, oidc.ErrInvalidClient().WithDescription("the client is unknown, or its secret is wrong")

@@ -15,8 +15,8 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/validate"
@@ -40,11 +40,30 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	ctx, err := s.removeMost(ctx, id)
-	if err != nil {
-		return nil, err
+	caller := authn.FromContext(ctx)
+	err := DeleteClient(ctx, s.Store, id, caller.Token, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		return authz.ReauthenticateAttempt(ctx, s.Store, tx, attempt, caller.ClientID == id)
+	})
+	return &platformv1.DeleteClientResponse{}, err
+}
+
+// admission permits a transaction to go on; see store.Store.Write for attempt.
+type admission = func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error
+
+// DeleteClient is Service.DeleteClient without a request. The token own, which may be zero,
+// is deleted last. admit, if not nil, runs in each transaction; its error ends the deletion.
+func DeleteClient(ctx context.Context, st *store.Store, id string, own digest.SHA256, admit admission) error {
+	if admit == nil {
+		admit = func(context.Context, *ent.Tx, store.Attempt) error { return nil }
 	}
-	err = feed.WriteEnding(ctx, s.Store, authn.FromContext(ctx).ClientID == id, func(ctx context.Context, tx feed.Tx) error {
+	ctx, err := removeMost(ctx, st, id, own, admit)
+	if err != nil {
+		return err
+	}
+	return st.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		if err := admit(ctx, tx, attempt); err != nil {
+			return err
+		}
 		if _, err := tx.Application.Delete().Where(application.ID(id)).Exec(ctx); err != nil {
 			return err
 		}
@@ -60,18 +79,17 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 		if _, err := tx.Grant.Delete().Where(grant.ClientID(id)).Exec(ctx); err != nil {
 			return err
 		}
-		return webhooks.DeleteOfClient(ctx, tx.Tx, id)
+		return webhooks.DeleteOfClient(ctx, tx, id)
 	})
-	return &platformv1.DeleteClientResponse{}, err
 }
 
 // removeMost removes rows of a client until each table has at most clientBatch of them. The
 // client remains, so a call that fails can be repeated, and no later client with its id gets
 // what is left. It returns the context of the last transaction.
-func (s *Service) removeMost(ctx context.Context, clientID string) (context.Context, error) {
-	for _, of := range append(rowsOfTables(ctx, s.Store, clientID), rowsOf{
+func removeMost(ctx context.Context, st *store.Store, clientID string, own digest.SHA256, admit admission) (context.Context, error) {
+	for _, of := range append(rowsOfTables(st, clientID, own), rowsOf{
 		hasMany: func(ctx context.Context) (bool, error) {
-			return webhooks.HasMoreOfClient(ctx, s.Store, clientID, clientBatch)
+			return webhooks.HasMoreOfClient(ctx, st, clientID, clientBatch)
 		},
 		remove: func(ctx context.Context, tx *ent.Tx) error {
 			return webhooks.DeleteSomeOfClient(ctx, tx, clientID, clientBatch)
@@ -91,8 +109,9 @@ func (s *Service) removeMost(ctx context.Context, clientID string) (context.Cont
 					Message: "The client has more tokens, grants and webhooks than one call can delete. Repeat the call to delete the rest.",
 				}
 			}
-			err = s.Store.Write(idempotency.WithoutKey(ctx), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-				if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
+			err = st.Write(idempotency.WithoutKey(ctx), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+				// This does not delete the caller's own token.
+				if err := admit(ctx, tx, store.Attempt{}); err != nil {
 					return err
 				}
 				return of.remove(ctx, tx)
@@ -120,9 +139,8 @@ type rowsOf struct {
 
 // rowsOfTables returns the rows of a client that belong to no channel. The caller's own token
 // is left to the last transaction.
-func rowsOfTables(ctx context.Context, st *store.Store, clientID string) []rowsOf {
+func rowsOfTables(st *store.Store, clientID string, own digest.SHA256) []rowsOf {
 	var all []rowsOf
-	own := authn.FromContext(ctx).Token
 	for _, table := range []string{"tokens", "refresh_tokens", "authorizations", "grants"} {
 		all = append(all, rowsOf{
 			hasMany: func(ctx context.Context) (bool, error) {

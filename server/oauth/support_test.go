@@ -13,7 +13,6 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -62,23 +61,24 @@ func open(t *testing.T, c server.Config) *site {
 	t.Helper()
 	s := &site{Server: servertest.Start(t, c)}
 	s.Load(t, servertest.World()...)
+	s.service = s.AsService(t)
 	s.secret = s.client(t, &platformv1.ClientRecord{Id: web, Name: "Web app", RedirectUris: []string{callback, callback + "?a=b"}, Scopes: authn.Scopes()})
 	s.rivalSecret = s.client(t, &platformv1.ClientRecord{Id: rival, Name: "Rival", RedirectUris: []string{callback}, Scopes: authn.Scopes()})
 	s.client(t, &platformv1.ClientRecord{
 		Id: native, Name: "Native app", RedirectUris: []string{"http://127.0.0.1/cb", "com.example.app:/cb"}, Scopes: authn.Scopes(), Public: true,
 	})
 	s.platform = platformv1.NewAuthorizationServiceClient(s.Conn)
-	s.service = s.AsService(t)
 	return s
 }
 
+// client creates or replaces a client, with a new secret.
 func (s *site) client(t *testing.T, c *platformv1.ClientRecord) (secret string) {
 	t.Helper()
-	secret, err := access.CreateClient(context.Background(), s.Store, c, !c.GetPublic())
+	r, err := s.Access.PutClient(s.service.Context(), &platformv1.PutClientRequest{Client: c, NewSecret: !c.GetPublic()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return secret
+	return r.GetClientSecret()
 }
 
 func (s *site) url(path string) string { return "http://" + s.HTTPAddr + path }

@@ -104,7 +104,7 @@ const maxShownURI = 200
 // notRegistered says that a client has no such redirect URI. The page shows only an absolute
 // URI: another text could be a secret in the wrong parameter.
 func notRegistered(uri string) string {
-	const register = " The application's developer registers it with moderato client create --redirect-uri."
+	const register = " The application's developer registers it with moderato client update --redirect-uri."
 	switch {
 	case uri == "":
 		return "The application does not say to which address you return (redirect_uri is missing)." + register

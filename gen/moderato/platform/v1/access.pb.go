@@ -87,8 +87,8 @@ type PutClientRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The client.
 	Client *ClientRecord `protobuf:"bytes,1,opt,name=client" json:"client,omitempty"`
-	// Whether to make a new secret for the client, which replaces an earlier one. Not
-	// accepted for a public client.
+	// Whether to make a new secret for the client, which ends all earlier ones. Not accepted
+	// for a public client.
 	NewSecret     bool `protobuf:"varint,2,opt,name=new_secret,json=newSecret" json:"new_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

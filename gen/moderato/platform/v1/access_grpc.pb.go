@@ -44,7 +44,7 @@ const (
 type AccessServiceClient interface {
 	// PutClient creates a client, or replaces the client with this id. A client that is
 	// no longer a service loses its service tokens, and a client that becomes public loses
-	// its secret. With `new_secret` a repeated call makes another secret.
+	// its secrets. With `new_secret` a repeated call makes another secret.
 	PutClient(ctx context.Context, in *PutClientRequest, opts ...grpc.CallOption) (*PutClientResponse, error)
 	// GetClient returns a client.
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*GetClientResponse, error)
@@ -179,7 +179,7 @@ func (c *accessServiceClient) IntrospectToken(ctx context.Context, in *Introspec
 type AccessServiceServer interface {
 	// PutClient creates a client, or replaces the client with this id. A client that is
 	// no longer a service loses its service tokens, and a client that becomes public loses
-	// its secret. With `new_secret` a repeated call makes another secret.
+	// its secrets. With `new_secret` a repeated call makes another secret.
 	PutClient(context.Context, *PutClientRequest) (*PutClientResponse, error)
 	// GetClient returns a client.
 	GetClient(context.Context, *GetClientRequest) (*GetClientResponse, error)

@@ -177,6 +177,8 @@ CREATE TABLE IF NOT EXISTS `clients` (
   `scopes` varchar(255) NOT NULL DEFAULT '',
   `public` bool NOT NULL DEFAULT false,
   `secret` binary(32) NULL,
+  `previous_secret` binary(32) NULL,
+  `previous_secret_until` bigint NULL,
   PRIMARY KEY (`id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 

@@ -175,6 +175,8 @@ CREATE TABLE `clients` (
   `scopes` text NOT NULL DEFAULT (''),
   `public` bool NOT NULL DEFAULT (false),
   `secret` blob NULL,
+  `previous_secret` blob NULL,
+  `previous_secret_until` integer NULL,
   PRIMARY KEY (`id`)
 );
 
