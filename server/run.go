@@ -261,7 +261,7 @@ func documents(publicURL string) (endpoints []gateway.Endpoint) {
 func (s *Server) sources(registry *prometheus.Registry, sequencer *outbox.Sequencer) status.Sources {
 	return status.Sources{
 		Version: s.config.Version, Store: s.config.DB.String(), Started: time.Now(), Metrics: registry,
-		Docs:  func() string { return cmp.Or(s.config.PublicURL, s.localURL()) },
+		Docs:  s.Origin,
 		Ready: s.ready, Primary: s.Store.Primary, Holder: sequencer.Holder, Jobs: s.jobs.Statuses,
 		Failing: func(ctx context.Context, limit int) ([]webhooks.Failing, error) {
 			return webhooks.ListFailing(ctx, s.Store, limit)

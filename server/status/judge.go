@@ -68,7 +68,7 @@ func (r *report) earliestExpiry() (at time.Time) {
 			continue
 		}
 		for _, m := range f.GetMetric() {
-			if expires := time.Unix(int64(m.GetGauge().GetValue()), 0); false && expires.Before(at) {
+			if expires := time.Unix(int64(m.GetGauge().GetValue()), 0); at.IsZero() || expires.Before(at) {
 				at = expires
 			}
 		}

@@ -46,6 +46,17 @@ func TestVerdictSaysWhatIsWrong(t *testing.T) {
 	job := func(s jobs.Status) func(*status.Sources) {
 		return func(from *status.Sources) { from.Jobs = func() []jobs.Status { return []jobs.Status{s} } }
 	}
+	measures := func(pairs ...any) func(*status.Sources) {
+		return func(from *status.Sources) {
+			registry := prometheus.NewRegistry()
+			for pair := range slices.Chunk(pairs, 2) {
+				gauge := prometheus.NewGauge(prometheus.GaugeOpts{Name: pair[0].(string)})
+				gauge.Set(pair[1].(float64))
+				registry.MustRegister(gauge)
+			}
+			from.Metrics = registry
+		}
+	}
 	long := time.Now().Add(-30 * time.Minute)
 	for _, c := range []struct {
 		name    string
@@ -63,6 +74,9 @@ func TestVerdictSaysWhatIsWrong(t *testing.T) {
 		{"a backlog", job(jobs.Status{Name: "expire bans", LastSuccess: time.Now(), Backlog: jobs.MaxBacklog}), "Healthy, but the job “expire bans” has 10,000 rows or more to handle.", []string{"#moderatobacklog"}},
 		{"an hourly job", job(jobs.Status{Name: "remove old chatters", Interval: time.Hour, LastSuccess: long}), "Healthy: the database answers, events are in order, and every job runs.", nil},
 		{"a job elsewhere", job(jobs.Status{Name: "sequence events", LastSuccess: long, IsElsewhere: true}), "Healthy: the database answers, events are in order, and every job runs.", []string{"on another server"}},
+		{"a certificate", measures("moderato_tls_certificate_expiry_timestamp_seconds", float64(time.Now().Add(48*time.Hour).Unix())), "Not healthy: a certificate expires at ", []string{"#moderatocertificateexpires"}},
+		{"a new certificate", measures("moderato_tls_certificate_expiry_timestamp_seconds", float64(time.Now().Add(30*24*time.Hour).Unix())), "Healthy: ", nil},
+		{"the descriptors", measures("process_max_fds", 100.0, "process_open_fds", 81.0), "Not healthy: 81 of 100 files and connections are open.", []string{"#moderatodescriptors"}},
 		{"the primary", func(s *status.Sources) { s.Primary = func() string { return "db2:3306" } }, "Healthy: ", []string{"primary db2:3306"}},
 	} {
 		s := healthy()
