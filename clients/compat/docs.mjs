@@ -101,7 +101,7 @@ test('has a menu on a phone', async (t) => {
   assert.equal(await menu.getAttribute('aria-expanded'), 'true')
   await shoot(page, 'phone-menu')
   assert.deepEqual(await audit(page), [])
-  await pages.getByRole('link', { name: 'Webhooks' }).click()
+  await pages.getByRole('link', { name: 'Webhooks', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
   assert.deepEqual(complaints, [])
 })
@@ -173,7 +173,7 @@ test('copies a program', async (t) => {
 })
 
 test('sends and copies an idempotency key from the reference', async (t) => {
-  const { page, complaints } = await open(t, { path: '/docs/reference', permissions: ['clipboard-read', 'clipboard-write'] })
+  const { page, complaints } = await open(t, { path: '/docs/reference/moderation', permissions: ['clipboard-read', 'clipboard-write'] })
   await page.getByText('Requests are sent as Ines Carvalho').waitFor()
   const operation = page.locator('section.operation', { has: page.getByRole('heading', { name: 'Ban users', exact: true }) })
   await operation.getByText('Try it').click()
@@ -193,13 +193,13 @@ test('sends and copies an idempotency key from the reference', async (t) => {
   const { stdout } = await promisify(execFile)('bash', ['-c', `${command} -D -`])
   assert.match(stdout, /idempotent-replayed: true/i)
   assert.equal(JSON.parse(stdout.split('\r\n\r\n').at(-1)).data.results.length, 1)
-  const list = page.locator('section.operation', { has: page.getByRole('heading', { name: 'List followers', exact: true }) })
+  const list = page.locator('section.operation', { has: page.getByRole('heading', { name: 'List moderators', exact: true }) })
   assert.equal(await list.getByLabel('Idempotency-Key').count(), 0)
   assert.deepEqual(complaints, [])
 })
 
 test('bans from the reference with a token of the demo', async (t) => {
-  const { page, complaints } = await open(t, { path: '/docs/reference' })
+  const { page, complaints } = await open(t, { path: '/docs/reference/moderation' })
   await page.getByText('Requests are sent as Ines Carvalho').waitFor()
   assert.equal(await page.getByLabel('Client id').inputValue(), given.client)
   await page.getByLabel('Client id').fill(given.client)

@@ -1,5 +1,8 @@
 package site
 
+// JSONHTML is how JSON is shown.
+var JSONHTML = jsonHTML
+
 // Slug is how the id of a heading is made.
 var Slug = slug
 

@@ -213,6 +213,24 @@ func (tables) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		_, err := w.WriteString(tags)
 		return ast.WalkContinue, err
 	})
+	r.Register(ast.KindFencedCodeBlock, func(w util.BufWriter, source []byte, n ast.Node, isEntering bool) (ast.WalkStatus, error) {
+		if !isEntering {
+			return ast.WalkContinue, nil
+		}
+		language, code := "", string(n.Lines().Value(source))
+		if block, ok := n.(*ast.FencedCodeBlock); ok {
+			language = string(block.Language(source))
+		}
+		html := string(util.EscapeHTML([]byte(code)))
+		if language == "json" || language == "http" {
+			html = string(jsonHTML(code))
+		}
+		if language != "" {
+			language = ` class="language-` + language + `"`
+		}
+		_, err := w.WriteString("<pre><code" + language + ">" + html + "</code></pre>\n")
+		return ast.WalkSkipChildren, err
+	})
 	r.Register(ast.KindCodeSpan, func(w util.BufWriter, source []byte, n ast.Node, isEntering bool) (ast.WalkStatus, error) {
 		if !isEntering {
 			return ast.WalkContinue, nil

@@ -80,8 +80,10 @@ var sections = []section{
 		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
 		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},
 	}},
+	{Label: "API reference", Pages: []page{
+		{Name: referenceName, Label: "All operations", About: "Every operation of the REST API. The page of each service has a form to try it."},
+	}},
 	{Label: "Reference", Pages: []page{
-		{Name: referenceName, Label: "API reference", About: "Every operation of the REST API, with a form to try it."},
 		{Name: eventsName, Label: "Event types", About: "Every type of event, with its payload and an example."},
 		{Name: errorsName, Label: "Errors", About: "Every error code: what it means, and what to do next."},
 		{Name: "idempotency", Label: "Idempotency keys", About: "Repeat a change safely when its response was lost."},
@@ -111,8 +113,11 @@ var sections = []section{
 	}, isBackground: true},
 }
 
-// pages returns all pages in the order of the navigation.
-func pages() []page {
+// pages returns all pages that are Markdown files, in the order of the navigation.
+func pages() []page { return pagesOf(sections) }
+
+// pagesOf returns all pages of sections.
+func pagesOf(sections []section) []page {
 	var all []page
 	for _, s := range sections {
 		all = append(all, s.Pages...)

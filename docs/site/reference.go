@@ -13,10 +13,17 @@ import (
 	"github.com/moderato-live/moderato/server/static"
 )
 
-// reference is the page with every operation of the REST API.
+// reference is every operation of the REST API.
 type reference struct {
 	Groups []group
 	// Prefilled is what the console sends at first.
+	Prefilled Credentials
+}
+
+// service is the page of a service, with a console.
+type service struct {
+	*group
+
 	Prefilled Credentials
 }
 
@@ -24,17 +31,16 @@ type reference struct {
 var urlMember = regexp.MustCompile(`("url": ")[^"]*`)
 
 // Body returns what the console sends at first as the body of a request.
-func (r *reference) Body(example string) string {
-	if r.Prefilled.Receiver == "" {
+func (s *service) Body(example string) string {
+	if s.Prefilled.Receiver == "" {
 		return example
 	}
-	return urlMember.ReplaceAllString(example, "${1}"+r.Prefilled.Receiver)
+	return urlMember.ReplaceAllString(example, "${1}"+s.Prefilled.Receiver)
 }
 
 // group is the operations of one tag.
 type group struct {
 	ID, Label  string
-	About      template.HTML
 	Operations []operation
 
 	description string
@@ -202,9 +208,6 @@ func (r *reference) describe(m *markdown, file string) error {
 	}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		if err := render(g.description, &g.About); err != nil {
-			return err
-		}
 		for j := range g.Operations {
 			o := &g.Operations[j]
 			if err := render(o.description, &o.About); err != nil {
@@ -234,50 +237,102 @@ func (f field) text() string {
 	return strings.TrimSpace(f.description + "\n\nOne of " + strings.Join(values, ", ") + ".")
 }
 
-// referenceIntroduction begins the page, in both forms.
+// referenceLabel is what the search calls the pages.
+const referenceLabel = "API reference"
+
+// referenceIntroduction begins the list, in both forms.
 const referenceIntroduction = "# API reference\n\n" +
 	"Every operation of the REST API. The same document is served at [/openapi.json](/openapi.json) and [/openapi.yaml](/openapi.yaml), in OpenAPI 3.1, for generators and tools. " +
 	"Beside its own errors, an operation can return those of [every request](errors.md): a missing or wrong token, a limit, and errors of the server.\n"
 
-// addReference adds the page of the reference, and its Markdown.
+// page returns the page of a group.
+func (g *group) page() page {
+	return page{Name: referenceName + "/" + g.ID, Label: g.Label + " API", About: "The operations of the REST API: " + strings.ToLower(g.Label) + "."}
+}
+
+// group returns the group that has a page; nil if none has.
+func (r *reference) group(p page) *group {
+	for i := range r.Groups {
+		if r.Groups[i].page().Name == p.Name {
+			return &r.Groups[i]
+		}
+	}
+	return nil
+}
+
+// withServices returns the navigation with a page for each group, after the list of all.
+func withServices(api *reference) []section {
+	all := slices.Clone(sections)
+	for i := range all {
+		if all[i].Pages[0].Name != referenceName {
+			continue
+		}
+		all[i].Pages = slices.Clone(all[i].Pages)
+		for j := range api.Groups {
+			all[i].Pages = append(all[i].Pages, api.Groups[j].page())
+		}
+	}
+	return all
+}
+
+// addReference adds the page that lists all operations.
 func (b *builder) addReference(m *markdown, v view, api *reference) error {
-	introduction, err := m.render(v.source(), []byte(referenceIntroduction))
+	source := api.list("")
+	r, err := m.render(v.source(), []byte(source))
 	if err != nil {
 		return err
 	}
-	if err := api.describe(m, v.source()); err != nil {
-		return err
-	}
-	b.addPassages(v.page, introduction.passages)
-	for _, g := range api.Groups {
-		v.Headings = append(v.Headings, heading{g.ID, g.Label, 2})
-		for _, o := range g.Operations {
-			h := heading{o.ID, o.Summary, 3}
-			v.Headings = append(v.Headings, h)
-			b.addPassages(v.page, []passage{{h, o.Method + " " + o.Path + " " + strings.ReplaceAll(o.description, "`", "")}})
-		}
-	}
-	v.Title, v.Content, v.API = introduction.title, introduction.html, api
-	b.files[Root+v.Name+".md"] = static.New(markdownType, static.Revalidated, []byte(api.markdown()))
+	b.addPassages(page{Name: v.Name, Label: referenceLabel}, r.passages[:1])
+	v.Title, v.Headings, v.Content = r.title, r.headings, r.html
+	b.files[Root+v.Name+".md"] = static.New(markdownType, static.Revalidated, []byte(api.list(".md")))
 	return b.addHTML(v.URL(), v)
 }
 
-// markdown returns the page of the reference as Markdown.
-func (r *reference) markdown() string {
+// list returns the list of all operations as Markdown. The suffix ends the paths of pages.
+func (r *reference) list(suffix string) string {
 	var out strings.Builder
 	out.WriteString(referenceIntroduction)
-	for _, g := range r.Groups {
-		fmt.Fprintf(&out, "\n## %s\n\n%s\n", g.Label, g.description)
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		fmt.Fprintf(&out, "\n## %s\n\n| operation | what it does |\n|---|---|\n", g.Label)
 		for _, o := range g.Operations {
-			fmt.Fprintf(&out, "\n### %s\n\n`%s %s`\n\n%s\n", o.Summary, o.Method, o.Path, o.description)
-			writeFields(&out, "Query", o.Query)
-			writeFields(&out, "Headers", o.Headers)
-			writeFields(&out, "Body", o.Body)
-			writeFields(&out, "Response", o.Response)
-			for _, example := range []string{o.BodyExample, o.ResponseExample} {
-				if example != "" {
-					fmt.Fprintf(&out, "\n```%s\n%s\n```\n", languageOf(example), strings.TrimSpace(example))
-				}
+			fmt.Fprintf(&out, "| `%s %s` | [%s](%s%s#%s) |\n", o.Method, o.Path, o.Summary, g.page().URL(), suffix, o.ID)
+		}
+	}
+	return out.String()
+}
+
+// addService adds the page of a service, and its Markdown.
+func (b *builder) addService(m *markdown, v view, s *service) error {
+	title := s.page().Label
+	introduction, err := m.render(v.source(), []byte("# "+title+"\n\n"+s.description))
+	if err != nil {
+		return err
+	}
+	b.addPassages(page{Name: v.Name, Label: referenceLabel + " › " + s.Label}, introduction.passages[:1])
+	for _, o := range s.Operations {
+		h := heading{o.ID, o.Summary, 2}
+		v.Headings = append(v.Headings, h)
+		b.addPassages(page{Name: v.Name, Label: referenceLabel}, []passage{{h, o.Method + " " + o.Path + " " + strings.ReplaceAll(o.description, "`", "")}})
+	}
+	v.Title, v.Content, v.API = title, introduction.html, s
+	b.files[Root+v.Name+".md"] = static.New(markdownType, static.Revalidated, []byte(s.markdown(title)))
+	return b.addHTML(v.URL(), v)
+}
+
+// markdown returns the page of a service as Markdown.
+func (s *service) markdown(title string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %s\n\n%s\n", title, s.description)
+	for _, o := range s.Operations {
+		fmt.Fprintf(&out, "\n## %s\n\n`%s %s`\n\n%s\n", o.Summary, o.Method, o.Path, o.description)
+		writeFields(&out, "Query", o.Query)
+		writeFields(&out, "Headers", o.Headers)
+		writeFields(&out, "Body", o.Body)
+		writeFields(&out, "Response", o.Response)
+		for _, example := range []string{o.BodyExample, o.ResponseExample} {
+			if example != "" {
+				fmt.Fprintf(&out, "\n```%s\n%s\n```\n", languageOf(example), strings.TrimSpace(example))
 			}
 		}
 	}

@@ -35,6 +35,7 @@ type builder struct {
 	assets    map[string]string // the paths of assets, by name
 	templates *template.Template
 	index     []entry
+	sections  []section // the navigation, with a page for each service
 }
 
 // entry is a passage in the index of the search.
@@ -58,15 +59,15 @@ type view struct {
 	Content  template.HTML
 	Previous *page
 	Next     *page
-	// API is the reference, if the page is the reference.
-	API *reference
+	// API is a service of the reference, if the page is about one.
+	API *service
 }
 
 // renderAll renders all pages.
 func renderAll(openAPI []byte, prefilled Credentials) (map[string]*static.File, error) {
 	b := &builder{files: map[string]*static.File{}, assets: map[string]string{}}
 	var err error
-	if b.templates, err = template.ParseFS(assets, "assets/*.html"); err != nil {
+	if b.templates, err = template.New("site").Funcs(template.FuncMap{"json": jsonHTML}).ParseFS(assets, "assets/*.html"); err != nil {
 		return nil, err
 	}
 	if err := b.addAssets(); err != nil {
@@ -77,7 +78,11 @@ func renderAll(openAPI []byte, prefilled Credentials) (map[string]*static.File, 
 		return nil, err
 	}
 	api.Prefilled = prefilled
-	m, all := newMarkdown(links{codes: errorCodes(), types: eventTypes()}), pages()
+	b.sections = withServices(api)
+	m, all := newMarkdown(links{codes: errorCodes(), types: eventTypes()}), pagesOf(b.sections)
+	if err := api.describe(m, referenceName); err != nil {
+		return nil, err
+	}
 	for i, p := range all {
 		v := view{page: p}
 		if i > 0 {
@@ -86,9 +91,12 @@ func renderAll(openAPI []byte, prefilled Credentials) (map[string]*static.File, 
 		if i+1 < len(all) {
 			v.Next = &all[i+1]
 		}
-		if p.Name == referenceName {
+		switch g := api.group(p); {
+		case p.Name == referenceName:
 			err = b.addReference(m, v, api)
-		} else {
+		case g != nil:
+			err = b.addService(m, v, &service{group: g, Prefilled: api.Prefilled})
+		default:
 			err = b.addPage(m, v)
 		}
 		if err != nil {
@@ -176,7 +184,7 @@ func (b *builder) addPassages(p page, all []passage) {
 
 // addHTML adds a page at a path.
 func (b *builder) addHTML(path string, v view) error {
-	v.Sections, v.Assets = sections, b.assets
+	v.Sections, v.Assets = b.sections, b.assets
 	var html bytes.Buffer
 	if err := b.templates.ExecuteTemplate(&html, "page.html", v); err != nil {
 		return err
@@ -191,7 +199,7 @@ func (b *builder) addLists() {
 	b.files[Root+"search.json"] = static.New(jsonType, static.Revalidated, index)
 	var list strings.Builder
 	list.WriteString("# Moderato\n\n> The moderation and channel-data service of a live-streaming platform: a REST API for bots, overlays and dashboards, and a gRPC core for the platform's backends.\n")
-	for _, s := range sections {
+	for _, s := range b.sections {
 		fmt.Fprintf(&list, "\n## %s\n\n", s.Label)
 		for _, p := range s.Pages {
 			fmt.Fprintf(&list, "- [%s](%s%s.md): %s\n", p.Label, Root, p.Name, p.About)

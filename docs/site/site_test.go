@@ -2,12 +2,14 @@ package site_test
 
 import (
 	"compress/gzip"
+	"html"
 	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -187,7 +189,13 @@ func TestPagesNameTheirServer(t *testing.T) {
 // accepts, either in its description or below it.
 func TestReferenceStatesTokensOnce(t *testing.T) {
 	t.Parallel()
-	page := get(t, "/docs/reference", nil).body
+	var page string
+	for _, link := range regexp.MustCompile(`href="(/docs/reference/[a-z-]+)"`).FindAllStringSubmatch(get(t, "/docs/reference", nil).body, -1) {
+		page += get(t, link[1], nil).body
+	}
+	if n := strings.Count(page, `<section class="operation"`); n < 60 {
+		t.Errorf("the pages have %d operations", n)
+	}
 	for _, operation := range strings.Split(page, `<section class="operation"`)[1:] {
 		if strings.Contains(operation, "<code>/v1/") && strings.Count(operation, "Tokens:") != 1 {
 			t.Errorf("not one line about tokens: %.300s", operation)
@@ -206,14 +214,14 @@ func TestConsoleOfDemo(t *testing.T) {
 	demo := site.New(openapi.JSON, "", slog.New(slog.DiscardHandler))
 	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines", Receiver: "http://127.0.0.1:1/"})
 	w := httptest.NewRecorder()
-	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
+	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference/webhooks", nil))
 	page := w.Body.String()
-	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "token of Ines", `<input name="epoch" value="all"`, "&#34;url&#34;: &#34;http://127.0.0.1:1/&#34;"} {
+	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "token of Ines", "&#34;url&#34;: &#34;http://127.0.0.1:1/&#34;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the demo has no %s", want)
 		}
 	}
-	if page := get(t, "/docs/reference", nil).body; strings.Count(page, `value=""`) != 2 || !strings.Contains(page, `<a href="/docs/oauth">signing in</a>`) {
+	if page := get(t, "/docs/reference/webhooks", nil).body; strings.Count(page, `value=""`) != 2 || !strings.Contains(page, `<a href="/docs/oauth">signing in</a>`) {
 		t.Error("the page does not say where the credentials come from")
 	}
 }
@@ -263,6 +271,43 @@ func TestSiteIsRenderedAtTheFirstRequest(t *testing.T) {
 	unused.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/", nil))
 	if w.Code != http.StatusNotFound {
 		t.Errorf("a site that cannot be rendered: got %d", w.Code)
+	}
+}
+
+// TestReferenceIsSplit checks that no page of the reference has all operations.
+func TestReferenceIsSplit(t *testing.T) {
+	t.Parallel()
+	list := get(t, "/docs/reference", nil).body
+	for _, want := range []string{`<a href="/docs/reference/moderation#banUser">`, `<a href="/docs/reference/channels#listFollowers">`} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list has no %s", want)
+		}
+	}
+	if markdown := get(t, "/docs/reference"+".md", nil).body; !strings.Contains(markdown, "](/docs/reference/moderation.md#banUser)") || !strings.HasPrefix(markdown, "# API reference\n") {
+		t.Errorf("the Markdown of the list begins %.200s", markdown)
+	}
+	moderation := get(t, "/docs/reference/moderation", nil).body
+	if !strings.Contains(moderation, `id="banUser"`) || strings.Contains(moderation, `id="listFollowers"`) {
+		t.Error("the page of a service has not its own operations alone")
+	}
+}
+
+// TestJSONIsReadable checks how examples are shown, also those that leave things out.
+func TestJSONIsReadable(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`{"a":1,"b":{"c":[],"d":["x, y",…]},"e":{}}`: "{\n  \"a\": 1,\n  \"b\": {\n    \"c\": [],\n    \"d\": [\n      \"x, y\",\n      …\n    ]\n  },\n  \"e\": {}\n}\n",
+		`{"a":"\"{,","b":"…"}`:                       "{\n  \"a\": \"\\\"{,\",\n  \"b\": \"…\"\n}\n",
+		"POST /v1 HTTP/1.1\n\n{\"a\":1}\n":           "POST /v1 HTTP/1.1\n\n{\n  \"a\": 1\n}\n",
+		`{"a":"<b>"}`:                                "{\n  \"a\": \"<b>\"\n}\n",
+	} {
+		shown := string(site.JSONHTML(source))
+		if got := html.UnescapeString(strings.ReplaceAll(shown, "<wbr>", "")); got != want || strings.Contains(shown, "<b>") {
+			t.Errorf("%s is shown as\n%s\nwant\n%s", source, got, want)
+		}
+	}
+	if page := get(t, "/docs/moderation", nil).body; !strings.Contains(page, "\n  &#34;success&#34;: true,\n") {
+		t.Error("the page about moderation has JSON on one line")
 	}
 }
 

@@ -189,6 +189,12 @@ func TestDemoPageConnectsDevice(t *testing.T) {
 	if response.StatusCode != http.StatusOK || !strings.Contains(page, `name="user_code"`) {
 		t.Errorf("got %d %s", response.StatusCode, page)
 	}
+	response, page = p.see(p.Get(device.text("verification_uri") + "?user_code=WRNG-CODE"))
+	for _, want := range []string{`name="user_code"`, `value="WRNG-CODE"`, `role="alert"`} {
+		if response.StatusCode != http.StatusNotFound || !strings.Contains(page, want) {
+			t.Errorf("after a wrong code: got %d, without %s: %s", response.StatusCode, want, page)
+		}
+	}
 	p.url = device.text("verification_uri") + "?user_code=" + strings.ToLower(device.text("user_code"))
 	_, _ = p.see(p.Get(p.url))
 	if _, page := p.submit("user", servertest.Viewer.String(), "action", "sign-in"); !strings.Contains(page, device.text("user_code")) {

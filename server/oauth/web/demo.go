@@ -111,6 +111,10 @@ type form struct {
 	Scopes      []scope
 }
 
+// codeForm is what the form for the code of a device shows. After a wrong code it has the code
+// that was entered.
+type codeForm struct{ Value, Problem string }
+
 type scope struct{ Name, Text string }
 
 // scopeTexts describe the scopes to people.
@@ -127,9 +131,13 @@ func (p *demoPage) show(x *exchange) error {
 		return p.failed(x, err)
 	}
 	if x.r.Form.Get("request") == "" && x.r.Form.Get("user_code") == "" {
-		return p.page(x, http.StatusOK, "code", "", nil)
+		return p.page(x, http.StatusOK, "code", "", codeForm{})
 	}
 	n, err := p.requestOf(x, x.r.Form)
+	if n.name == "user_code" && errors.Is(err, apierr.New(moderatov1.Reason_REASON_REQUEST_NOT_FOUND)) {
+		x.outcome = "REFUSED"
+		return p.page(x, http.StatusNotFound, "code", "", codeForm{Value: n.value, Problem: "No device waits with this code. Compare it with the one that your device shows, and enter it again. A code works for ten minutes: if yours is older, start again on the device."})
+	}
 	if err != nil {
 		return p.failed(x, err)
 	}
