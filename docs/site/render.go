@@ -129,7 +129,7 @@ func eventTypes() map[string]bool {
 // pictures.
 func (b *builder) addAssets() error {
 	for name, contentType := range map[string]string{
-		"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8", "icon.svg": svgType,
+		"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8", "search.js": "text/javascript; charset=utf-8", "icon.svg": svgType,
 	} {
 		content, err := assets.ReadFile("assets/" + name)
 		if err != nil {
