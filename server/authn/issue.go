@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/token"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -214,6 +215,41 @@ func RevokeServiceTokens(ctx context.Context, tx *ent.Tx, clientID string, now i
 		Where(token.ClientID(clientID), token.Kind(string(Service)), token.RevokedAtIsNil()).
 		SetRevokedAt(now).
 		Exec(ctx)
+}
+
+// validPage is how many tokens EachValid reads at once.
+const validPage = 1000
+
+// EachValid calls do with each token that is valid now, of a client and of a user. An empty
+// client and a zero user mean any.
+func EachValid(ctx context.Context, s *store.Store, clientID string, userID uid.ID, do func(*ent.Token) error) error {
+	now, err := s.Clock.Now(ctx, s.Read)
+	if err != nil {
+		return s.Classify(err)
+	}
+	of := []predicate.Token{token.RevokedAtIsNil(), token.Or(token.ExpiresAtIsNil(), token.ExpiresAtGT(now))}
+	if clientID != "" {
+		of = append(of, token.ClientID(clientID))
+	}
+	if !userID.IsZero() {
+		of = append(of, token.UserID(userID))
+	}
+	var last digest.SHA256
+	for {
+		page, err := s.Read.Token.Query().Where(token.IDGT(last)).Where(of...).Order(ent.Asc(token.FieldID)).Limit(validPage).All(ctx)
+		if err != nil {
+			return s.Classify(err)
+		}
+		for _, row := range page {
+			if err := do(row); err != nil {
+				return err
+			}
+			last = row.ID
+		}
+		if len(page) < validPage {
+			return nil
+		}
+	}
 }
 
 // Introspect returns a token that is valid now according to the store, or nil if the

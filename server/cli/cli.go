@@ -32,12 +32,9 @@ type commands struct {
 	Migrate migrate        `cmd:"" help:"Migrate the database to this version."`
 	Import  load           `cmd:"" help:"Import records from JSON Lines. Importing them again is safe."`
 	Client  clientCommands `cmd:"" help:"Client applications."`
-	Token   struct {
-		Issue   tokenIssue   `cmd:"" help:"Issue an access token and print it, once."`
-		Inspect tokenInspect `cmd:"" help:"Print what an access token is and what it permits."`
-		Revoke  tokenRevoke  `cmd:"" help:"Revoke an access token."`
-	} `cmd:"" help:"Access tokens."`
-	Events struct {
+	Token   tokenCommands  `cmd:"" help:"Access tokens."`
+	User    userCommands   `cmd:"" help:"Users and their data."`
+	Events  struct {
 		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
 		Trigger eventsTrigger `cmd:"" help:"Cause real events of a type, to test what receives them; for development."`
 		Receive eventsReceive `cmd:"" help:"Create a webhook, print the events that it receives, and delete it; for development."`
@@ -65,16 +62,28 @@ type streams struct {
 
 // Run runs a command line and returns the exit code.
 func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	var c commands
-	parser, err := kong.New(&c,
+	parser, err := newParser(&commands{}, &streams{in, out, errs}, kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		fmt.Fprintln(errs, "moderato:", err)
+		return 1
+	}
+	if len(args) > 0 && args[0] == completeCommand {
+		writeCandidates(out, parser.Model, args[1:])
+		return 0
+	}
+	return run(parser, args, errs)
+}
+
+// newParser returns the parser of command lines.
+func newParser(c *commands, s *streams, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(options,
 		kong.Name("moderato"),
 		kong.Description(description),
 		kong.UsageOnError(),
-		kong.Writers(out, errs),
+		kong.Writers(s.out, s.err),
 		kong.Exit(func(code int) { panic(exit(code)) }),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(&streams{in, out, errs}),
-		readSecrets(in),
+		kong.Bind(s),
+		readSecrets(s.in),
 		kong.Vars{
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
@@ -87,16 +96,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 			"max_results":         fmt.Sprint(server.DefaultMaxResults),
 			"user_token_lifetime": hours(authn.DefaultLifetimes().User), "app_token_lifetime": hours(authn.DefaultLifetimes().App),
 		},
-	)
-	if err != nil {
-		fmt.Fprintln(errs, "moderato:", err)
-		return 1
-	}
-	if len(args) > 0 && args[0] == completeCommand {
-		writeCandidates(out, parser.Model, args[1:])
-		return 0
-	}
-	return run(parser, args, errs)
+	)...)
 }
 
 // hours returns a duration of whole hours as people write it.

@@ -37,7 +37,7 @@ func TestCompletionCandidates(t *testing.T) {
 		want  string
 	}{
 		{[]string{"to"}, "token"},
-		{[]string{"token", ""}, "issue inspect revoke"},
+		{[]string{"token", ""}, "issue list inspect revoke"},
 		{[]string{"token", "issue", "--cl"}, "--client"},
 		{[]string{"demo", ""}, "raid"},
 		{[]string{"conformance", "--to"}, "--token"},

@@ -83,6 +83,8 @@ func documented() map[string]func(*testing.T) {
 		"docs/replication.md: MySQL group replication/7":         TestFailoverKeepsAcknowledgedChanges,
 		"docs/replication.md: Rejoin a member/1":                 TestFailoverKeepsAcknowledgedChanges,
 		"docs/operations.md: Create clients and tokens/1":        TestOperatorCommands,
+		"docs/operations.md: Export a user's data/1":             TestOperatorCommands,
+		"docs/operations.md: Delete a user or a channel/1":       TestOperatorCommands,
 		"docs/operations.md: Serve TLS/1":                        TestDocumentedTLSSettings,
 		"docs/operations.md: Serve TLS/2":                        TestDocumentedTLSSettings,
 		"docs/tracing.md: Turn tracing on/1":                     TestDocumentedTracingSettings,
@@ -259,6 +261,8 @@ func TestOperatorCommands(t *testing.T) {
 	if n := len(regexp.MustCompile(`(?m)^md[uas]_`).FindAllString(out, -1)); n < 3 {
 		t.Errorf("the commands print %d tokens, want 3:\n%s", n, out)
 	}
+	w.run(t, block(t, "docs/operations.md: Export a user's data/1"))
+	w.run(t, block(t, "docs/operations.md: Delete a user or a channel/1"))
 	w.run(t, block(t, "docs/oauth.md: Clients/1"))
 	w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Back up SQLite/1"), "/var/backups", w.directory))
 	w.run(t, block(t, "docs/operations.md: Check and repair the data/1"))

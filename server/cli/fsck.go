@@ -15,7 +15,8 @@ import (
 type check struct {
 	database
 	retentionFlag
-	Fix bool `help:"Repair what follows from other rows, such as counters, and print what was repaired."`
+	Fix  bool `help:"Repair what follows from other rows, such as counters, and print what was repaired."`
+	JSON bool `name:"json" help:"Print each finding as one line of JSON."`
 }
 
 // Run checks the database, and returns an error if a violation remains.
@@ -55,7 +56,7 @@ func (c *check) check(ctx context.Context, db *store.Store, s *streams, progress
 	keep := eventtype.Retention(c.Retention)
 	found := func(f fsck.Finding) {
 		remaining++
-		fmt.Fprintln(s.out, f)
+		c.print(s, f, "")
 	}
 	if !c.Fix {
 		err = fsck.Run(ctx, db, keep, progress, found)
@@ -68,7 +69,23 @@ func (c *check) check(ctx context.Context, db *store.Store, s *streams, progress
 	defer unlock()
 	err = fsck.Fix(ctx, db, keep, progress, found, func(f fsck.Finding, did string) {
 		fixed++
-		fmt.Fprintf(s.out, "%s; %s\n", f, did)
+		c.print(s, f, did)
 	})
 	return remaining, fixed, err
+}
+
+// print prints a finding, and what was done about it.
+func (c *check) print(s *streams, f fsck.Finding, did string) {
+	switch {
+	case c.JSON:
+		_ = printJSON(s.out, struct {
+			Check  string `json:"check"`
+			What   string `json:"what"`
+			Repair string `json:"repair,omitempty"`
+		}{f.Check, f.What, did})
+	case did != "":
+		fmt.Fprintf(s.out, "%s; %s\n", f, did)
+	default:
+		fmt.Fprintln(s.out, f)
+	}
 }

@@ -89,7 +89,7 @@ func (c *serve) Validate() error {
 		return errors.New("--demo does not support TLS; omit --http-tls-cert and --grpc-tls-cert")
 	}
 	var err error
-	if c.tracing, err = tracing.FromEnv(os.Getenv, buildVersion()); err != nil {
+	if c.tracing, err = tracing.FromEnv(os.Getenv, currentBuild().String()); err != nil {
 		return err
 	}
 	return c.validate()
@@ -145,7 +145,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	log.InfoContext(ctx, "listening", "rest", srv.HTTPAddr, "grpc", srv.GRPCAddr, "admin", srv.AdminAddr,
-		"db", store.URL(c.DB).String(), "version", buildVersion())
+		"db", store.URL(c.DB).String(), "version", currentBuild().String())
 	if !c.Demo {
 		return srv.Serve(ctx)
 	}

@@ -61,6 +61,12 @@ type eventsTrigger struct {
 func (c *eventsTrigger) Run(ctx context.Context, s *streams) error {
 	if c.Type == "" {
 		for _, r := range trigger.Recipes {
+			if c.JSON {
+				if err := printJSON(s.out, map[string]string{"type": string(r.Type), "does": r.Does}); err != nil {
+					return err
+				}
+				continue
+			}
 			fmt.Fprintf(s.out, "%-34s%s\n", r.Type, r.Does)
 		}
 		return nil

@@ -39,8 +39,10 @@ var Tables = []domain.Table{
 	},
 	{
 		Name: "votes", Channel: "channel_id",
-		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}, {Name: "username", Erase: domain.WithRow}, {Name: "address", Erase: domain.WithRow}},
-		Erase:      domain.Erasure{User: []domain.Step{{Name: "votes of the user", Do: eraseVotes}}},
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}, {Name: "username", Erase: domain.WithRow}, {Name: "address", Erase: domain.WithRow}},
+		Erase: domain.Erasure{User: []domain.Step{{Name: "votes of the user", Do: eraseVotes}}},
+		// Votes that were recorded when no user had the username.
+		Export:     domain.Export{Where: "user_id IS NULL AND username IN (?, ?)", Args: func(u *ent.User) []any { return []any{u.Username, u.Slug} }},
 		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetVote, putVote, nil)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
 	},

@@ -21,10 +21,12 @@ var Tables = []domain.Table{
 			{Name: "username", Erase: domain.WithRow}, {Name: "slug", Erase: domain.WithRow},
 			{Name: "display_name", Erase: domain.WithRow}, {Name: "avatar_url", Erase: domain.WithRow},
 		},
+		Export:  domain.Export{Where: "id = ?", Args: domain.ByID},
 		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetUser, domain.IgnoreRow(putUser), nil)},
 	},
 	{
 		Name: "channels", Impersonal: []string{"title", "bio", "lang", "preview_img_url"},
+		Export:     domain.Export{Where: "id = ?", Args: domain.ByID},
 		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetChannel, domain.IgnoreRow(putChannel), (*platformv1.ChannelRecord).GetId)},
 		References: []domain.Reference{{Column: "id", Table: "users"}},
 	},

@@ -1,7 +1,7 @@
 // Package domain describes the parts of Moderato that own tables: which records are
-// imported into a table, what remains of a deleted user or channel in it, which rules its
-// rows follow, and what expires. The import, the eraser and fsck work through these
-// descriptions.
+// imported into a table, what remains of a deleted user or channel in it, what an export of a
+// user has of it, which rules its rows follow, and what expires. The import, the eraser, the
+// export and fsck work through these descriptions.
 package domain
 
 import (
@@ -35,6 +35,9 @@ type Table struct {
 	Impersonal []string
 	// Erase holds the further steps of an erasure, for what a column cannot express.
 	Erase Erasure
+	// Export says what an export of a user has of the table, beyond the rows whose Users
+	// have the user's id and, in a table without Users, those of the user's channel.
+	Export Export
 	// Imports are the kinds of record that are stored in the table.
 	Imports []Import
 	// References lists the columns that must name an existing row of another table.
@@ -76,6 +79,23 @@ type Erasure struct {
 	// channel.
 	User []Step
 }
+
+// Export says what an export of a user has of a table.
+type Export struct {
+	// Where is the condition for rows about the user that no column with an id finds.
+	Where string
+	// Args returns the arguments of Where.
+	Args func(*ent.User) []any
+	// Secrets are the columns of text that no export has. It never has digests and other
+	// bytes.
+	Secrets []string
+	// OnlyOf names columns about one of several persons, with the column that has the
+	// person's id. They are left out of the export of the others.
+	OnlyOf map[string]string
+}
+
+// ByID returns the arguments of a condition on the user's id.
+func ByID(u *ent.User) []any { return []any{u.ID} }
 
 // Step erases one kind of row.
 type Step struct {

@@ -1,7 +1,7 @@
-// Package erasure erases users and deletes channels. One transaction makes a deletion
-// take effect for every caller. The remaining rows, however many, are removed or
-// anonymized in the background, in small transactions. These can be repeated, so that a
-// crash at any point only delays them.
+// Package erasure erases users, deletes channels, and exports what there is about a user.
+// One transaction makes a deletion take effect for every caller. The remaining rows, however
+// many, are removed or anonymized in the background, in small transactions. These can be
+// repeated, so that a crash at any point only delays them.
 package erasure
 
 import (
@@ -60,6 +60,19 @@ func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now inst
 		return nil, fmt.Errorf("hide user %s: %w", id, err)
 	}
 	return plan(ctx, tx, id, true, now)
+}
+
+// Erase is OfUser in a transaction of its own, for operators.
+func Erase(ctx context.Context, s *store.Store, id uid.ID) (pending *ent.Erasure, err error) {
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := s.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		pending, err = OfUser(ctx, s, tx, id, now)
+		return err
+	})
+	return pending, err
 }
 
 // hide removes a user's names, tokens and grants. The user's row is kept, so that lists

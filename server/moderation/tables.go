@@ -101,8 +101,9 @@ var Tables = []domain.Table{
 	},
 	{
 		Name: "sweep_chunks", Channel: "channel_id", Impersonal: []string{"sweep_id"},
-		Users: []domain.UserColumn{{Name: "user_ids", Erase: domain.WithRow}},
-		Erase: domain.Erasure{User: []domain.Step{{Name: "previews of sweeps", Search: searchSwept}}},
+		Users:  []domain.UserColumn{{Name: "user_ids", Erase: domain.WithRow}},
+		Erase:  domain.Erasure{User: []domain.Step{{Name: "previews of sweeps", Search: searchSwept}}},
+		Export: domain.Export{Where: "INSTR(user_ids, ?) > 0", Args: domain.ByID},
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{
 				Name: "remove old sweeps", Interval: 10 * time.Second, MaxRest: 50 * time.Millisecond,

@@ -26,6 +26,7 @@ var Tables = []domain.Table{
 			// therefore notified even if those steps ran before a crash.
 			{Name: "what listeners receive", Do: rewriteForErasure},
 		}},
+		Export:     domain.Export{OnlyOf: map[string]string{"evidence": "target_id"}},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
 		Checks: []domain.Check{
 			{

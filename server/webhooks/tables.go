@@ -20,7 +20,8 @@ var Tables = []domain.Table{
 			{Name: "user_id", Erase: domain.WithRow}, {Name: "url", Erase: domain.WithRow}, {Name: "secret", Erase: domain.WithRow},
 			{Name: "former_secret", Erase: domain.WithRow}, {Name: "last_error", Erase: domain.WithRow},
 		},
-		Erase: domain.Erasure{Channel: []domain.Step{markDeleted("channel_id")}, User: []domain.Step{markDeleted("user_id")}},
+		Export: domain.Export{Secrets: []string{"secret", "former_secret"}},
+		Erase:  domain.Erasure{Channel: []domain.Step{markDeleted("channel_id")}, User: []domain.Step{markDeleted("user_id")}},
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{Name: "disable webhooks whose user lost the right", Interval: sweepInterval, Run: jobs.All(env.Webhooks.Sweep)}
 		},
