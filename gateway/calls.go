@@ -1,25 +1,27 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // Calls returns a function that returns the call that a request becomes, as METHOD PATH with
 // the names of the path's variables; an empty string for other requests.
 func Calls() func(*http.Request) string {
-	known, names := routes{}, map[string]string{}
-	known.add(eventsPath, operation{method: http.MethodGet})
-	names[eventsPath] = eventsPath
+	known := http.NewServeMux()
+	known.Handle(http.MethodGet+" "+eventsPath, http.NotFoundHandler())
 	for rpc := range rpcs {
-		if method, path, err := route(rpc); err == nil {
-			pattern := variable.ReplaceAllString(path, anySegment)
-			known.add(pattern, operation{method: method})
-			names[pattern] = path
-		}
+		known.Handle(patternOf(rpc), http.NotFoundHandler())
 	}
 	return func(r *http.Request) string {
-		found, pattern := known.at(r.URL.Path)
-		if found.by(r.Method) == nil {
+		if !isPlain(r.URL.Path) {
 			return ""
 		}
-		return r.Method + " " + names[pattern]
+		_, pattern := known.Handler(r)
+		_, path, isKnown := strings.Cut(pattern, " ")
+		if !isKnown {
+			return ""
+		}
+		return r.Method + " " + path
 	}
 }

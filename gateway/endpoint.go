@@ -23,34 +23,10 @@ type Endpoint struct {
 }
 
 // operation returns the operation of an endpoint.
-func (e Endpoint) operation() operation {
-	return operation{method: e.Method, isForm: e.IsForm, readsQuery: e.ReadsQuery, handle: func(w http.ResponseWriter, r *http.Request) {
+func (e Endpoint) operation() *operation {
+	return &operation{isForm: e.IsForm, readsQuery: e.ReadsQuery, handle: func(w http.ResponseWriter, r *http.Request) {
 		if err := e.Serve(w, r); err != nil {
 			writeError(w, apierr.Of(err))
 		}
 	}}
-}
-
-// addEndpoints adds the endpoints to the routes, and returns the paths that pages of other
-// origins may not call.
-func (f *facade) addEndpoints(endpoints []Endpoint) (pages map[string]bool) {
-	pages = map[string]bool{}
-	for _, e := range endpoints {
-		f.routes.add(e.Path, e.operation())
-		if e.IsPage {
-			pages[e.Path] = true
-		}
-	}
-	return pages
-}
-
-// except returns a handler that serves some paths with plain, and all others with next.
-func except(paths map[string]bool, plain, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if paths[r.URL.Path] {
-			plain.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }

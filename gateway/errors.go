@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/inprocess"
 	"github.com/moderato-live/moderato/server/logging"
 )
 
@@ -42,9 +42,9 @@ type errorBody struct {
 // refuse writes an error that arose in the facade itself, and counts and logs it.
 func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error) {
 	f.refused.WithLabelValues(apierr.Code(e.Reason)).Inc()
-	address := r.RemoteAddr
-	if t, ok := grpc.ServerTransportStreamFromContext(r.Context()).(*transport); ok {
-		address = t.address // of a request that was handed over
+	address, isHandedOver := inprocess.AddressOf(r.Context())
+	if !isHandedOver {
+		address = r.RemoteAddr
 	}
 	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", apierr.Code(e.Reason),
 		"address", address, "http_method", r.Method, "path", logging.Path(r.URL))
@@ -68,8 +68,7 @@ func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.
 // handlers turn the errors of the decoder and of the query parser into text, so the request
 // is read again.
 func (f *facade) unreadable(r *http.Request, handlers error) *apierr.Error {
-	found, _ := f.routes.at(r.URL.Path)
-	request := dynamicpb.NewMessage(found.by(r.Method).input)
+	request := dynamicpb.NewMessage(f.operationOf(r).input)
 	var err error
 	if sent, ok := r.Body.(*body); ok {
 		_, _ = sent.Seek(0, io.SeekStart)

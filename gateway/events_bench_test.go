@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/inprocess"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -49,7 +49,7 @@ func BenchmarkEventStreams(b *testing.B) {
 	hub := watch.NewHub(s.Store, slog.New(slog.DiscardHandler))
 	rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	interceptors := chainOf(s, slog.New(slog.DiscardHandler))
-	conn := gateway.NewConn(interceptors.Unary, interceptors.Stream)
+	conn := inprocess.New(interceptors.Unary, interceptors.Stream)
 	moderatov1.RegisterEventsServiceServer(conn, &watch.Service{
 		Hub: hub, Rights: rights, Heartbeat: time.Hour, Limits: watch.StreamLimits{PerUser: listeners, PerToken: listeners, Total: listeners},
 	})

@@ -27,7 +27,7 @@ import (
 type facade struct {
 	conn    Connection
 	mux     *runtime.ServeMux // has the generated handlers
-	routes  routes
+	routes  *http.ServeMux    // has an *operation for each method and path
 	log     *slog.Logger
 	refused *prometheus.CounterVec
 }
@@ -83,20 +83,9 @@ func allow(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNo
 // check returns the handler of a request and prepares the request for it. It returns an
 // error if the request cannot become a call.
 func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *apierr.Error) {
-	operations, _ := f.routes.at(r.URL.Path)
-	if operations == nil || r.URL.RawPath != "" {
-		return nil, f.pathNotFound(r.URL.Path)
-	}
-	found := operations.by(r.Method)
+	found := f.operationOf(r)
 	if found == nil {
-		w.Header().Set("Allow", operations.allowed())
-		if r.Method == http.MethodOptions {
-			return allow, nil
-		}
-		return nil, &apierr.Error{
-			Reason:  moderatov1.Reason_REASON_METHOD_NOT_ALLOWED,
-			Message: "This path does not take this method. It takes " + operations.allowed() + ".",
-		}
+		return f.unserved(w, r)
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		r.Body = http.NoBody // a body has no meaning here, and the server does not wait for it
@@ -116,16 +105,31 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 	return found.handle, readBody(w, r, cmp.Or(found.maxBody, maxBodyBytes))
 }
 
+// unserved is check for a request without an operation.
+func (f *facade) unserved(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *apierr.Error) {
+	methods := f.allowed(r.URL.Path)
+	if methods == "" || r.URL.RawPath != "" {
+		return nil, f.pathNotFound(r.URL.Path)
+	}
+	w.Header().Set("Allow", methods)
+	if r.Method == http.MethodOptions {
+		return allow, nil
+	}
+	return nil, &apierr.Error{
+		Reason:  moderatov1.Reason_REASON_METHOD_NOT_ALLOWED,
+		Message: "This path does not take this method. It takes " + methods + ".",
+	}
+}
+
 // pathNotFound returns the error for a path at which nothing is served. The error
 // suggests the path without slashes at the end, or below /v1, if that one is served.
 func (f *facade) pathNotFound(path string) *apierr.Error {
 	e := apierr.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
 	meant := strings.TrimRight(path, "/")
-	isServed := func(path string) bool { found, _ := f.routes.at(path); return found != nil }
-	if !isServed(meant) {
+	if f.allowed(meant) == "" {
 		meant = "/v1" + meant
 	}
-	if isServed(meant) {
+	if f.allowed(meant) != "" {
 		e.Message = "Nothing is served at this path; did you mean " + meant + "?"
 	}
 	return e

@@ -10,10 +10,10 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/moderato-live/moderato/gateway"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/domains"
+	"github.com/moderato-live/moderato/server/inprocess"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -54,7 +54,7 @@ func BenchmarkFacade(b *testing.B) {
 	s.Load(b, servertest.World()...)
 	s.Load(b, followers(100)...)
 	chain := chainOf(s, slog.New(slog.DiscardHandler))
-	conn := gateway.NewConn(chain.Unary, chain.Stream)
+	conn := inprocess.New(chain.Unary, chain.Stream)
 	services := domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(1000)})
 	moderatov1.RegisterChannelsServiceServer(conn, services.Channels)
 	moderatov1.RegisterModerationServiceServer(conn, services.Moderation)

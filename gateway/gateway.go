@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzhttp"
@@ -28,21 +27,8 @@ import (
 const (
 	maxBodyBytes   = 64 << 10
 	maxHeaderBytes = 16 << 10
-	// A header section between maxHeaderBytes and refusedHeaderBytes gets an error
-	// response in our form. For a larger one, net/http sends a plain response.
-	refusedHeaderBytes = 64 << 10
-
-	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 15 * time.Second
-	writeTimeout      = 30 * time.Second
-	idleTimeout       = 2 * time.Minute
 	// minCompressed is the size in bytes from which responses are compressed.
 	minCompressed = 1 << 10
-	// maxHTTP2Streams bounds the requests that one HTTP/2 connection has in flight.
-	maxHTTP2Streams = 100
-	// streamWriteTimeout is how long a client may take to receive one write of an event
-	// stream or of a list in chunks.
-	streamWriteTimeout = 30 * time.Second
 )
 
 // Options configures the facade.
@@ -73,42 +59,43 @@ type Pages interface {
 // option writes a package variable of the runtime.
 var setQueryParser = sync.OnceFunc(func() { runtime.SetQueryParameterParser(queryParser{})(nil) })
 
-// services lists the services of the facade: the files that declare and annotate them,
-// and the functions that register their handlers.
-var services = []struct {
+// services lists the services of the facade.
+var services = []service{
+	serviceOf(moderatov1.File_moderato_v1_moderation_proto, moderatov1.NewModerationServiceClient, moderatov1.RegisterModerationServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_channels_proto, moderatov1.NewChannelsServiceClient, moderatov1.RegisterChannelsServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_tickets_proto, moderatov1.NewEventTicketsServiceClient, moderatov1.RegisterEventTicketsServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_subscriptions_proto, moderatov1.NewEventSubscriptionsServiceClient, moderatov1.RegisterEventSubscriptionsServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_webhooks_proto, moderatov1.NewWebhooksServiceClient, moderatov1.RegisterWebhooksServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_users_proto, moderatov1.NewUsersServiceClient, moderatov1.RegisterUsersServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_chat_proto, moderatov1.NewChatServiceClient, moderatov1.RegisterChatServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_tokens_proto, moderatov1.NewTokensServiceClient, moderatov1.RegisterTokensServiceHandlerClient),
+}
+
+// service is a service of the facade: the file that declares and annotates it, and the function
+// that registers its handlers.
+type service struct {
 	file     protoreflect.FileDescriptor
 	register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
-}{
-	{moderatov1.File_moderato_v1_moderation_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterModerationServiceHandlerClient(ctx, mux, moderatov1.NewModerationServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_channels_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterChannelsServiceHandlerClient(ctx, mux, moderatov1.NewChannelsServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_tickets_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterEventTicketsServiceHandlerClient(ctx, mux, moderatov1.NewEventTicketsServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_subscriptions_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterEventSubscriptionsServiceHandlerClient(ctx, mux, moderatov1.NewEventSubscriptionsServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_webhooks_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterWebhooksServiceHandlerClient(ctx, mux, moderatov1.NewWebhooksServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_users_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterUsersServiceHandlerClient(ctx, mux, moderatov1.NewUsersServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_chat_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterChatServiceHandlerClient(ctx, mux, moderatov1.NewChatServiceClient(conn))
-	}},
-	{moderatov1.File_moderato_v1_tokens_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-		return moderatov1.RegisterTokensServiceHandlerClient(ctx, mux, moderatov1.NewTokensServiceClient(conn))
-	}},
+}
+
+func serviceOf[Client any](
+	file protoreflect.FileDescriptor, connect func(grpc.ClientConnInterface) Client, register func(context.Context, *runtime.ServeMux, Client) error,
+) service {
+	return service{file, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return register(ctx, mux, connect(conn))
+	}}
+}
+
+// Connection is the connection that the facade calls: an inprocess.Conn, or a substitute for one.
+type Connection interface {
+	grpc.ClientConnInterface
+	Watch(ctx context.Context, name string, request any, send func(header metadata.MD, message any) error) (metadata.MD, error)
 }
 
 // New returns the facade for a connection to the services.
 func New(conn Connection, o Options) (http.Handler, error) {
 	setQueryParser()
-	f := &facade{conn: conn, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+	f := &facade{conn: conn, routes: http.NewServeMux(), log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_rest_refused_total",
 		Help: "REST requests rejected before they became a call, by code.",
 	}, []string{"code"})}
@@ -119,39 +106,33 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if f.mux, err = f.newMux(); err != nil {
 		return nil, err
 	}
-	if f.routes, err = f.findRoutes(); err != nil {
-		return nil, err
-	}
-	f.routes.add(eventsPath, operation{method: http.MethodGet, handle: f.streamEvents})
-	pages := f.addEndpoints(o.Endpoints)
-	compressing, err := compressed(http.HandlerFunc(f.serve))
+	f.addRoutes(o.Endpoints)
+	calls, err := compressed(http.HandlerFunc(f.serve))
 	if err != nil {
 		return nil, err
 	}
-	served, origins := compressing, crossOrigin(o.CORSOrigins)
-	if o.Socket != nil {
-		paths := map[string]bool{}
-		for _, path := range o.SocketPaths {
-			paths[path], paths[path+"/"] = true, true
+	origins := crossOrigin(o.CORSOrigins)
+	crossing := askedHeaders(origins.Handler(calls))
+	others := map[string]http.Handler{} // by path
+	for _, e := range o.Endpoints {
+		if e.IsPage {
+			others[e.Path] = calls
 		}
-		served = except(paths, socket(origins, o.Socket), compressing)
 	}
-	crossing := except(pages, served, askedHeaders(origins.Handler(served)))
-	if o.Pages != nil {
-		crossing = beside(o.Pages, crossing)
+	for _, path := range o.SocketPaths {
+		sockets := askedHeaders(origins.Handler(o.Socket))
+		others[path], others[path+"/"] = sockets, sockets
 	}
-	return f.recovered(f.identified(crossing)), nil
-}
-
-// beside returns a handler that serves pages, and all other requests with next.
-func beside(p Pages, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.Has(r) {
-			p.ServeHTTP(w, r)
-			return
+	return f.recovered(f.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next := others[r.URL.Path]
+		switch {
+		case o.Pages != nil && o.Pages.Has(r):
+			next = o.Pages
+		case next == nil:
+			next = crossing
 		}
 		next.ServeHTTP(w, r)
-	})
+	}))), nil
 }
 
 // compressed returns a handler that compresses responses for clients that accept it.
@@ -176,23 +157,6 @@ func compressed(plain http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// NewHTTPServer returns an HTTP server for the facade, with the bounds of this package. It
-// serves HTTP/1.1. The caller adds HTTP/2 to its Protocols.
-func NewHTTPServer(h http.Handler) *http.Server {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &http.Server{
-		Protocols:         protocols,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
-		Handler:           h,
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    refusedHeaderBytes,
-	}
-}
-
 // replayedHeader is the header that marks the response of an earlier request with the same
 // idempotency key.
 const replayedHeader = "Idempotent-Replayed"
@@ -206,22 +170,20 @@ func setHeader(w http.ResponseWriter, md metadata.MD) {
 	}
 }
 
-// outgoingHeader returns the response header for a metadata key, and reports whether
-// there is one. The header of the request id is already set.
-func outgoingHeader(key string) (string, bool) {
-	switch key {
-	case middleware.LimitKey:
-		return "RateLimit-Limit", true
-	case middleware.RemainingKey:
-		return "RateLimit-Remaining", true
-	case middleware.ResetKey:
-		return "RateLimit-Reset", true
-	case idempotency.ReplayedKey:
-		return replayedHeader, true
-	case "deprecation":
-		return "Deprecation", true
-	case "link":
-		return "Link", true
-	}
-	return "", false
+// outgoingHeaders holds the response header of each metadata key that has one. The header of the
+// request id is already set.
+var outgoingHeaders = map[string]string{
+	middleware.LimitKey:     "RateLimit-Limit",
+	middleware.RemainingKey: "RateLimit-Remaining",
+	middleware.ResetKey:     "RateLimit-Reset",
+	idempotency.ReplayedKey: replayedHeader,
+	"deprecation":           "Deprecation",
+	"link":                  "Link",
+}
+
+// outgoingHeader returns the response header for a metadata key, and reports whether there is
+// one.
+func outgoingHeader(key string) (name string, ok bool) {
+	name, ok = outgoingHeaders[key]
+	return name, ok
 }

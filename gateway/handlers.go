@@ -15,6 +15,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/idempotency"
+	"github.com/moderato-live/moderato/server/inprocess"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -91,7 +92,7 @@ func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) co
 	if keys := r.Header["Idempotency-Key"]; len(keys) > 0 {
 		sent[idempotency.MetadataKey] = keys // unchanged, because a key with other characters is refused
 	}
-	return newTransport(ctx, sent, r.RemoteAddr).ctx
+	return inprocess.NewCall(ctx, sent, r.RemoteAddr)
 }
 
 // credentials lists the headers that become metadata of the call.

@@ -30,7 +30,7 @@ func TestCallMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, ctx := range map[string]context.Context{"a unary call": annotated, "a stream": callContext(r.Context(), w, r)} {
-		got, _ := metadata.FromIncomingContext(transportOf(ctx, "/x.Y/Z").ctx)
+		got, _ := metadata.FromIncomingContext(ctx)
 		want := metadata.MD{"authorization": {"Bearer x?", "Bearer y"}, "client-id": {"a", "?"}, "x-request-id": {"ours"}}
 		if len(got) != len(want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
@@ -45,20 +45,5 @@ func TestCallMetadata(t *testing.T) {
 		if !slices.Equal(r.Header[name], values) {
 			t.Errorf("the request's own %s: got %q, want %q as before", name, r.Header[name], values)
 		}
-	}
-}
-
-// A method that calls another method in the same process must not overwrite its own
-// headers.
-func TestNestedCallHasOwnServerTransportStream(t *testing.T) {
-	t.Parallel()
-	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}, "").ctx, "/x.Y/Outer")
-	inner := transportOf(metadata.NewOutgoingContext(outer.ctx, metadata.MD{"client-id": {"inner"}}), "/x.Y/Inner")
-	_ = inner.SetHeader(metadata.MD{"of": {"inner"}})
-	if got, _ := metadata.FromIncomingContext(inner.ctx); !slices.Equal(got["client-id"], []string{"inner"}) {
-		t.Errorf("metadata of the inner call: got %v, want its own", got)
-	}
-	if outer.Method() != "/x.Y/Outer" || inner.Method() != "/x.Y/Inner" || outer.header != nil {
-		t.Errorf("got %s with the header %v and %s, want each call to have its own", outer.Method(), outer.header, inner.Method())
 	}
 }

@@ -1,11 +1,9 @@
 package gateway
 
 import (
-	"fmt"
 	"net/http"
+	"net/url"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 
 	"google.golang.org/genproto/googleapis/api/annotations"
@@ -15,37 +13,9 @@ import (
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 )
 
-// routes holds the operations of each path, as the .proto annotations declare them. A
-// variable segment of a path is anySegment. The facade checks a request with them before the
-// runtime's mux calls the generated handler.
-type routes map[string]operations
-
-// anySegment matches a segment of a path, as path.Match has it. Segments that begin with a
-// dot are none: clients and proxies resolve them.
-const anySegment = "[^./]*"
-
-// variable matches a variable in the path of an annotation.
-var variable = regexp.MustCompile(`\{[a-z_]+\}`)
-
-// at returns the operations of a path, and the path with anySegment for its variables; nil if
-// nothing is served there.
-func (r routes) at(at string) (operations, string) {
-	if found := r[at]; found != nil {
-		return found, at
-	}
-	for pattern, found := range r {
-		if matches, _ := path.Match(pattern, at); matches {
-			return found, pattern
-		}
-	}
-	return nil, ""
-}
-
-// operations holds the operations of one path, sorted by method.
-type operations []operation
-
+// operation is what is served for a method at a path. The facade checks a request with it before
+// the runtime's mux calls the generated handler.
 type operation struct {
-	method string
 	handle http.HandlerFunc
 	// isForm is true if the body is no JSON, and the handler reads it.
 	isForm bool
@@ -57,47 +27,25 @@ type operation struct {
 	input protoreflect.MessageDescriptor
 }
 
-// by returns the operation for a method, or nil if there is none. HEAD has the operation of
-// GET, because net/http sends only the header of the response.
-func (o operations) by(method string) *operation {
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	for i := range o {
-		if o[i].method == method {
-			return &o[i]
-		}
-	}
-	return nil
-}
+// ServeHTTP implements http.Handler.
+func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handle(w, r) }
 
-// allowed returns the methods as the Allow header lists them.
-func (o operations) allowed() string {
-	var methods strings.Builder
-	for i := range o {
-		methods.WriteString(o[i].method + ", ")
-		if o[i].method == http.MethodGet {
-			methods.WriteString(http.MethodHead + ", ")
-		}
-	}
-	return methods.String() + http.MethodOptions
-}
-
-// findRoutes collects the HTTP annotations of the services.
-func (f *facade) findRoutes() (routes, error) {
-	found := routes{}
+// addRoutes adds the operations that the services declare, the stream of events, and endpoints.
+func (f *facade) addRoutes(endpoints []Endpoint) {
 	for rpc := range rpcs {
-		method, path, err := route(rpc)
-		if err != nil {
-			return nil, err
+		o := &operation{handle: f.call, input: rpc.Input()}
+		if size, _ := proto.GetExtension(rpc.Options(), optionsv1.E_MaxBodyBytes).(int32); size > 0 {
+			o.maxBody = int64(size)
 		}
-		handle := f.call
 		if hasETag, _ := proto.GetExtension(rpc.Options(), optionsv1.E_HasEtag).(bool); hasETag {
-			handle = tagged(handle)
+			o.handle = tagged(f.call)
 		}
-		found.add(variable.ReplaceAllString(path, anySegment), operation{method: method, handle: handle, maxBody: maxBodyOf(rpc), input: rpc.Input()})
+		f.routes.Handle(patternOf(rpc), o)
 	}
-	return found, nil
+	f.routes.Handle(http.MethodGet+" "+eventsPath, &operation{handle: f.streamEvents})
+	for _, e := range endpoints {
+		f.routes.Handle(e.Method+" "+e.Path, e.operation())
+	}
 }
 
 // rpcs yields the methods of the services.
@@ -115,30 +63,61 @@ func rpcs(yield func(protoreflect.MethodDescriptor) bool) {
 	}
 }
 
-func (r routes) add(path string, o operation) {
-	r[path] = append(r[path], o)
-	slices.SortFunc(r[path], func(a, b operation) int { return strings.Compare(a.method, b.method) })
-}
-
-// maxBodyOf returns the maximum size of a body that a method declares; 0 if it declares
-// none.
-func maxBodyOf(rpc protoreflect.MethodDescriptor) int64 {
-	size, _ := proto.GetExtension(rpc.Options(), optionsv1.E_MaxBodyBytes).(int32)
-	return int64(size)
-}
-
-func route(rpc protoreflect.MethodDescriptor) (method, path string, err error) {
+// patternOf returns the pattern of http.ServeMux for the HTTP annotation of a method. The mux
+// panics if a variable in the path is no whole segment.
+func patternOf(rpc protoreflect.MethodDescriptor) string {
 	rule, _ := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
-		method, path = http.MethodGet, p.Get
+		return http.MethodGet + " " + p.Get
 	case *annotations.HttpRule_Post:
-		method, path = http.MethodPost, p.Post
+		return http.MethodPost + " " + p.Post
 	case *annotations.HttpRule_Delete:
-		method, path = http.MethodDelete, p.Delete
+		return http.MethodDelete + " " + p.Delete
 	}
-	if fixed := variable.ReplaceAllString(path, ""); path == "" || strings.ContainsAny(fixed, "{}*?[") {
-		return "", "", fmt.Errorf("%s: the facade serves GET, POST and DELETE at paths whose variables are whole segments", rpc.FullName())
-	}
-	return method, path, nil
+	panic(rpc.FullName() + ": the facade serves GET, POST and DELETE")
 }
+
+// operationOf returns the operation of a request; nil if there is none.
+func (f *facade) operationOf(r *http.Request) *operation {
+	if r.URL.RawPath != "" || !isPlain(r.URL.Path) {
+		return nil
+	}
+	handler, _ := f.routes.Handler(r)
+	found, _ := handler.(*operation)
+	return found
+}
+
+// isPlain reports whether a path is one that http.ServeMux does not redirect, and has no segment
+// that begins with a dot, which clients and proxies resolve, except that of RFC 8615.
+func isPlain(at string) bool {
+	return strings.HasPrefix(at, "/") && path.Clean(at) == at && !strings.Contains(strings.TrimPrefix(at, "/.well-known"), "/.")
+}
+
+// allowed returns the methods at a path, as the header Allow lists them; empty if nothing is
+// served there.
+func (f *facade) allowed(at string) string {
+	if !isPlain(at) {
+		return ""
+	}
+	r := &http.Request{Method: http.MethodOptions, URL: &url.URL{Path: at}} // nothing handles the method
+	refusal, _ := f.routes.Handler(r)
+	header := headerOnly{}
+	refusal.ServeHTTP(header, r)
+	if methods := http.Header(header).Get("Allow"); methods != "" {
+		return methods + ", " + http.MethodOptions
+	}
+	return ""
+}
+
+// headerOnly is a response of which only the header counts.
+type headerOnly http.Header
+
+// Header implements http.ResponseWriter.
+func (h headerOnly) Header() http.Header { return http.Header(h) }
+
+// Write implements http.ResponseWriter.
+func (headerOnly) Write(text []byte) (int, error) { return len(text), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (headerOnly) WriteHeader(int) {}

@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/inprocess"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -103,8 +104,8 @@ func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler gr
 }
 
 // stubConn returns a connection to a stub.
-func stubConn(interceptor grpc.UnaryServerInterceptor, end func(context.Context) error) *gateway.Conn {
-	conn := gateway.NewConn(interceptor, nil)
+func stubConn(interceptor grpc.UnaryServerInterceptor, end func(context.Context) error) *inprocess.Conn {
+	conn := inprocess.New(interceptor, nil)
 	moderatov1.RegisterModerationServiceServer(conn, stub{end: end})
 	return conn
 }

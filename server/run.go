@@ -36,6 +36,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/inprocess"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/logging"
@@ -203,7 +204,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
-	conn := gateway.NewConn(links.Unary, links.Stream)
+	conn := inprocess.New(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
 	signIn := web.Endpoints(web.Options{
 		Service: implementations.oauth, LoginURL: s.config.LoginURL, PublicURL: s.config.PublicURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
@@ -211,8 +212,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	})
 	s.Docs = site.New(openapi.JSON, s.config.PublicURL, s.config.Log)
 	facade, err := gateway.New(conn, gateway.Options{
-		CORSOrigins: s.config.CORSOrigins, Endpoints: slices.Concat(signIn, documents(s.config.PublicURL), assets.Endpoints(), downloads.Endpoints()), Log: s.config.Log, Registerer: registry,
-		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: s.sockets, Pages: s.Docs,
+		CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry,
+		Endpoints:   slices.Concat(signIn, documents(s.config.PublicURL), assets.Endpoints(), downloads.Endpoints()),
+		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: socketio.FromOrigins(s.config.CORSOrigins, s.sockets), Pages: s.Docs,
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
@@ -221,7 +223,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if s.config.HTTPLayer != nil {
 		facade = s.config.HTTPLayer(facade)
 	}
-	s.http = gateway.NewHTTPServer(peer.Behind(s.config.TrustedProxies, s.config.Log, facade))
+	s.http = newHTTPServer(peer.Behind(s.config.TrustedProxies, s.config.Log, facade))
 	trackIdle(s.http)
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	s.http.Protocols.SetUnencryptedHTTP2(s.config.HTTPH2C)

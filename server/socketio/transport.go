@@ -130,7 +130,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, c *conn) {
 	_, _ = io.WriteString(w, "ok")
 }
 
-// upgrader accepts every origin: the gateway has checked it.
+// upgrader accepts every origin: FromOrigins has checked it.
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 
 // stream opens a WebSocket, and serves it until the connection ends. A client that polls

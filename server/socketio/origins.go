@@ -1,4 +1,4 @@
-package gateway
+package socketio
 
 import (
 	"net/http"
@@ -8,11 +8,12 @@ import (
 	"github.com/rs/cors"
 )
 
-// socket returns the handler of WebSockets for pages of the allowed origins. Browsers leave
-// it to the server to refuse the WebSockets of other pages.
-func socket(origins *cors.Cors, next http.Handler) http.Handler {
+// FromOrigins returns a handler that refuses pages of other origins than the allowed ones; none
+// allows any. Browsers leave it to the server to refuse the WebSockets of other pages.
+func FromOrigins(origins []string, next http.Handler) http.Handler {
+	allowed := cors.New(cors.Options{AllowedOrigins: origins})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Origin") != "" && !origins.OriginAllowed(r) && !isOwnOrigin(r) {
+		if r.Header.Get("Origin") != "" && !allowed.OriginAllowed(r) && !isOwnOrigin(r) {
 			http.Error(w, "Pages of this origin may not connect.", http.StatusForbidden)
 			return
 		}

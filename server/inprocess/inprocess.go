@@ -1,4 +1,6 @@
-package gateway
+// Package inprocess calls gRPC services of the same process, through the interceptors of the
+// server.
+package inprocess
 
 import (
 	"context"
@@ -22,12 +24,6 @@ type Conn struct {
 	streams map[string]streamMethod
 }
 
-// Connection is the connection that the facade calls: a Conn, or a substitute for one.
-type Connection interface {
-	grpc.ClientConnInterface
-	Watch(ctx context.Context, name string, request any, send func(header metadata.MD, message any) error) (metadata.MD, error)
-}
-
 type method struct {
 	service any
 	handler grpc.MethodHandler
@@ -38,8 +34,8 @@ type streamMethod struct {
 	handler grpc.StreamHandler
 }
 
-// NewConn returns a connection whose calls go through the interceptors.
-func NewConn(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor) *Conn {
+// New returns a connection whose calls go through the interceptors.
+func New(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor) *Conn {
 	return &Conn{unary: unary, stream: stream, methods: map[string]method{}, streams: map[string]streamMethod{}}
 }
 
@@ -85,6 +81,22 @@ type transport struct {
 	ctx context.Context //nolint:containedctx // it lives as long as the call
 }
 
+// NewCall returns the context of a call that is sent with metadata, which the call then owns.
+// address is that of the client.
+func NewCall(ctx context.Context, sent metadata.MD, address string) context.Context {
+	return newTransport(ctx, sent, address).ctx
+}
+
+// AddressOf returns the address of the client of a call with a context that NewCall returned, and
+// reports whether it is one.
+func AddressOf(ctx context.Context) (string, bool) {
+	t, ok := grpc.ServerTransportStreamFromContext(ctx).(*transport)
+	if !ok {
+		return "", false
+	}
+	return t.address, true
+}
+
 // newTransport returns the transport of a call that was sent with metadata. The
 // transport owns the metadata. address is that of the client.
 func newTransport(ctx context.Context, sent metadata.MD, address string) *transport {
@@ -93,11 +105,10 @@ func newTransport(ctx context.Context, sent metadata.MD, address string) *transp
 	return t
 }
 
-// transportOf returns the transport of a call with a context. It is the transport that
-// the facade put into the context, unless a call already uses that one; otherwise it is
-// a new transport for the client's outgoing metadata. The values and the cancellation
-// that a generated handler adds to the facade's context are dropped, because no call in
-// the process needs them.
+// transportOf returns the transport of a call with a context. It is the transport of NewCall,
+// unless a call already uses that one; otherwise it is a new transport for the client's outgoing
+// metadata. The values and the cancellation that a generated handler of a REST facade adds to the
+// context are dropped, because no call in the process needs them.
 func transportOf(ctx context.Context, method string) *transport {
 	t, ok := grpc.ServerTransportStreamFromContext(ctx).(*transport)
 	if !ok || t.method != "" {

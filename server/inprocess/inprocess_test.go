@@ -1,11 +1,8 @@
-package gateway_test
+package inprocess_test
 
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -16,10 +13,32 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/apierr/apierrtest"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/inprocess"
 )
+
+// stub is a ModerationService whose methods end as the test chooses.
+type stub struct {
+	moderatov1.UnimplementedModerationServiceServer
+
+	end func(context.Context) error
+}
+
+func (s stub) BanUser(ctx context.Context, r *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
+	return &moderatov1.BanUserResponse{ChannelId: r.GetChannelId()}, s.end(ctx)
+}
+
+func (s stub) AddModerator(ctx context.Context, _ *moderatov1.AddModeratorRequest) (*moderatov1.AddModeratorResponse, error) {
+	return &moderatov1.AddModeratorResponse{}, s.end(ctx)
+}
+
+// stubConn returns a connection to a stub.
+func stubConn(end func(context.Context) error) *inprocess.Conn {
+	conn := inprocess.New(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		return handler(ctx, request)
+	}, nil)
+	moderatov1.RegisterModerationServiceServer(conn, stub{end: end})
+	return conn
+}
 
 func TestConnHandsOnHeadersTrailersAndMetadata(t *testing.T) {
 	t.Parallel()
@@ -32,7 +51,7 @@ func TestConnHandsOnHeadersTrailersAndMetadata(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var sent []string
-			conn := stubConn(plain, func(ctx context.Context) error {
+			conn := stubConn(func(ctx context.Context) error {
 				md, _ := metadata.FromIncomingContext(ctx)
 				sent = md.Get("client-id")
 				if method, _ := grpc.Method(ctx); method != moderatov1.ModerationService_BanUser_FullMethodName {
@@ -74,7 +93,7 @@ func TestConnHandsOnHeadersTrailersAndMetadata(t *testing.T) {
 
 func TestConnReturnsErrorsAsValues(t *testing.T) {
 	t.Parallel()
-	conn := stubConn(plain, func(context.Context) error {
+	conn := stubConn(func(context.Context) error {
 		return apierr.Invalid(apierr.Violation{Field: "userId", Description: "is wrong"})
 	})
 	_, err := moderatov1.NewModerationServiceClient(conn).AddModerator(t.Context(), &moderatov1.AddModeratorRequest{})
@@ -86,7 +105,7 @@ func TestConnReturnsErrorsAsValues(t *testing.T) {
 
 func TestConnKnowsNoOtherMethod(t *testing.T) {
 	t.Parallel()
-	conn := stubConn(plain, succeed)
+	conn := stubConn(func(context.Context) error { return nil })
 	for _, name := range []string{
 		"", "/", "/moderato.v1.ModerationService", "/moderato.v1.ModerationService/Nothing",
 		"moderato.v1.ModerationService/BanUser", "/grpc.health.v1.Health/Check",
@@ -103,7 +122,7 @@ func TestConnKnowsNoOtherMethod(t *testing.T) {
 
 func TestConnTakesNoMessageOfAnotherType(t *testing.T) {
 	t.Parallel()
-	conn := stubConn(plain, succeed)
+	conn := stubConn(func(context.Context) error { return nil })
 	name := moderatov1.ModerationService_BanUser_FullMethodName
 	err := conn.Invoke(t.Context(), name, &moderatov1.MuteUserRequest{}, &moderatov1.BanUserResponse{})
 	if status.Code(err) != codes.Internal {
@@ -112,49 +131,5 @@ func TestConnTakesNoMessageOfAnotherType(t *testing.T) {
 	err = conn.Invoke(t.Context(), name, &moderatov1.BanUserRequest{}, &moderatov1.MuteUserResponse{})
 	if status.Code(err) != codes.Internal {
 		t.Errorf("another response: got %v, want Internal", err)
-	}
-}
-
-// The id by which a request can be found is one and the same wherever it shows.
-func TestTheRequestIDIsTheSameEverywhere(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	interceptors := chainOf(s, slog.New(slog.DiscardHandler))
-	owner := s.As(t, servertest.Owner)
-	for _, own := range []string{"", "mine-1"} {
-		var inHandler string
-		conn := stubConn(interceptors.Unary, func(ctx context.Context) error {
-			inHandler = requestid.FromContext(ctx)
-			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
-		})
-		r := httptest.NewRequest(http.MethodGet, listModerators(), nil)
-		r.Header.Set("Authorization", "Bearer "+owner.Token)
-		r.Header.Set("Client-Id", owner.ClientID)
-		if own != "" {
-			r.Header.Set("X-Request-Id", own)
-		}
-		answer := record(facadeOver(t, conn), r)
-		body := wantRefused(t, answer, http.StatusBadRequest, "CHANNEL_NOT_FOUND")
-		if inHandler == "" || body.Data.RequestID != inHandler || (own != "" && own != inHandler) {
-			t.Errorf("REST: got %q in the body and %q in the handler, want one, %q", body.Data.RequestID, inHandler, own)
-		}
-
-		ctx := owner.Context()
-		if own != "" {
-			ctx = metadata.AppendToOutgoingContext(ctx, "x-request-id", own)
-		}
-		for _, client := range []grpc.ClientConnInterface{conn, s.Conn} {
-			var header metadata.MD
-			_, err := moderatov1.NewModerationServiceClient(client).ListModerators(ctx,
-				&moderatov1.ListModeratorsRequest{ChannelId: servertest.Nobody.String()}, grpc.Header(&header))
-			f := apierrtest.Of(err)
-			if f.Reason != moderatov1.Reason_REASON_CHANNEL_NOT_FOUND {
-				t.Fatalf("gRPC: got %v, want CHANNEL_NOT_FOUND", err)
-			}
-			id := f.RequestID
-			if got := header.Get("x-request-id"); id == "" || !slices.Equal(got, []string{id}) || (own != "" && own != id) {
-				t.Errorf("gRPC: got %q in the header and %q in the error, want one, %q", got, id, own)
-			}
-		}
 	}
 }
