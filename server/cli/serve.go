@@ -138,7 +138,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		DefaultAvatarURL:     string(c.DefaultAvatarURL),
 		DemoUsers:            c.demoUsers(),
 		Tracing:              c.tracing,
-		Version:              buildVersion(),
+		Version:              currentBuild().String(),
 		Log:                  log,
 	})
 	if err != nil {
