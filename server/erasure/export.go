@@ -2,17 +2,12 @@ package erasure
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql/schema"
-	"entgo.io/ent/schema/field"
-
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/migrate"
+	"github.com/moderato-live/moderato/ent/columns"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
@@ -32,9 +27,9 @@ type Line struct {
 // left out, and so is what the tables say is about others.
 func Export(ctx context.Context, s *store.Store, tables []domain.Table, u *ent.User, do func(Line) error) error {
 	for _, table := range tables {
-		columns := exported(table)
+		selected := exported(table)
 		for i, of := range rowsAbout(table) {
-			if err := exportRows(ctx, s, table, columns, of, rowsAbout(table)[:i], u, do); err != nil {
+			if err := exportRows(ctx, s, table, selected, of, rowsAbout(table)[:i], u, do); err != nil {
 				return fmt.Errorf("export %s: %w", table.Name, s.Classify(err))
 			}
 		}
@@ -55,7 +50,7 @@ func rowsAbout(table domain.Table) []rows {
 		all = append(all, rows{column + " = ?", func(u *ent.User) []any { return []any{u.ID} }})
 	}
 	for _, column := range table.Users {
-		if isUUID(columnOf(table.Name, column.Name)) {
+		if columnOf(table.Name, column.Name).Kind == columns.UUID {
 			byID(column.Name)
 		}
 	}
@@ -70,10 +65,10 @@ func rowsAbout(table domain.Table) []rows {
 
 // exportRows exports the rows of one condition that earlier conditions do not select.
 func exportRows(
-	ctx context.Context, s *store.Store, table domain.Table, columns []*schema.Column, of rows, earlier []rows, u *ent.User, do func(Line) error,
+	ctx context.Context, s *store.Store, table domain.Table, selected []columns.Column, of rows, earlier []rows, u *ent.User, do func(Line) error,
 ) error {
-	names := make([]string, len(columns))
-	for i, column := range columns {
+	names := make([]string, len(selected))
+	for i, column := range selected {
 		names[i] = column.Name
 	}
 	query, args := "SELECT "+strings.Join(names, ", ")+" FROM "+table.Name+" WHERE "+of.where, of.args(u)
@@ -81,16 +76,16 @@ func exportRows(
 		query, args = query+" AND NOT COALESCE("+e.where+", FALSE)", append(args, e.args(u)...)
 	}
 	return store.QueryEach(ctx, s.Read, query, args, func(scan func(...any) error) error {
-		values := make([]any, len(columns))
-		for i, column := range columns {
-			values[i] = target(column)
+		values := make([]any, len(selected))
+		for i, column := range selected {
+			values[i] = target(column.Kind)
 		}
 		if err := scan(values...); err != nil {
 			return err
 		}
 		line := Line{Table: table.Name, Row: map[string]any{}}
 		for i, name := range names {
-			line.Row[name] = value(name, values[i])
+			line.Row[name] = value(values[i])
 		}
 		for column, person := range table.Export.OnlyOf {
 			if line.Row[person] != u.ID.String() {
@@ -102,64 +97,54 @@ func exportRows(
 }
 
 // exported returns the columns of a table that an export has.
-func exported(table domain.Table) []*schema.Column {
-	var columns []*schema.Column
-	for _, column := range tableOf(table.Name).Columns {
-		isBinary := column.Type == field.TypeBytes && !isUUID(column)
-		if !isBinary && !slices.Contains(table.Export.Secrets, column.Name) {
-			columns = append(columns, column)
-		}
-	}
-	return columns
+func exported(table domain.Table) []columns.Column {
+	return slices.DeleteFunc(slices.Clone(columns.Of[table.Name]), func(c columns.Column) bool {
+		return c.Kind == columns.Bytes || slices.Contains(table.Export.Secrets, c.Name)
+	})
 }
 
-func tableOf(name string) *schema.Table {
-	i := slices.IndexFunc(migrate.Tables, func(t *schema.Table) bool { return t.Name == name })
-	return migrate.Tables[i]
+func columnOf(table, name string) columns.Column {
+	all := columns.Of[table]
+	return all[slices.IndexFunc(all, func(c columns.Column) bool { return c.Name == name })]
 }
-
-func columnOf(table, name string) *schema.Column {
-	columns := tableOf(table).Columns
-	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
-}
-
-// isUUID reports whether a column holds ids, and not digests or other bytes.
-func isUUID(column *schema.Column) bool { return column.SchemaType[dialect.MySQL] == "binary(16)" }
 
 // target returns what a column is scanned into.
-func target(column *schema.Column) any {
-	switch {
-	case isUUID(column):
+func target(kind columns.Kind) any {
+	switch kind {
+	case columns.UUID:
 		return new(*uid.ID)
-	case column.Type == field.TypeString:
-		return new(sql.NullString)
-	case column.Type == field.TypeBool:
-		return new(sql.NullBool)
+	case columns.Time:
+		return new(*instant.Instant)
+	case columns.Text:
+		return new(*string)
+	case columns.Bool:
+		return new(*bool)
 	}
-	return new(sql.NullInt64)
+	return new(*int64)
 }
 
 // value returns the value of a column as it is exported.
-func value(name string, target any) any {
+func value(target any) any {
 	switch v := target.(type) {
 	case **uid.ID:
 		if *v != nil {
 			return (*v).String()
 		}
-	case *sql.NullString:
-		if v.Valid {
-			return v.String
+	case **instant.Instant:
+		if *v != nil {
+			return (*v).String()
 		}
-	case *sql.NullBool:
-		if v.Valid {
-			return v.Bool
+	case **string:
+		if *v != nil {
+			return **v
 		}
-	case *sql.NullInt64:
-		switch isTime := strings.HasSuffix(name, "_at") || strings.HasSuffix(name, "_until"); {
-		case v.Valid && isTime:
-			return instant.Instant(v.Int64).String()
-		case v.Valid:
-			return v.Int64
+	case **bool:
+		if *v != nil {
+			return **v
+		}
+	case **int64:
+		if *v != nil {
+			return **v
 		}
 	}
 	return nil

@@ -52,6 +52,9 @@ func generate() error {
 	if err := graph.Gen(); err != nil {
 		return err
 	}
+	if err := writeColumns("./ent/columns", graph); err != nil {
+		return err
+	}
 	return trim("./ent")
 }
 
