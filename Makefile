@@ -137,7 +137,7 @@ gen-clients: ## Generate the operations and types of clients/typescript and clie
 	npm run --silent --prefix clients/typescript build
 	python3 clients/python/generate.py
 
-GENERATED := gen ent clients/typescript/dist server/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
+GENERATED := gen ent clients/typescript/dist server/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/feed-reference.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
 gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }

@@ -1,5 +1,5 @@
-// Command generate writes docs/contract.md, the generated parts of docs/errors.md and
-// docs/event-types.md, and the OpenAPI documents. It reads the .proto files, with their
+// Command generate writes docs/contract.md, the generated parts of docs/errors.md,
+// docs/event-types.md and docs/feed-reference.md, and the OpenAPI documents. It reads the .proto files, with their
 // comments, and the golden files of the gateway's tests. It runs in the directory of the
 // project.
 package main

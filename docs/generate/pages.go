@@ -19,6 +19,13 @@ func writePages(d *document) error {
 	if err != nil {
 		return err
 	}
+	feed, err := feedPart(d.comments)
+	if err != nil {
+		return err
+	}
+	if err := writePart("docs/feed-reference.md", feed); err != nil {
+		return err
+	}
 	if err := writePart("docs/errors.md", failures); err != nil {
 		return err
 	}

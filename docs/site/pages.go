@@ -78,6 +78,7 @@ var sections = []section{
 		{Name: "moderation", Label: "Moderation", About: "Bans, mutes, moderators and the log of who did what."},
 		{Name: "chat", Label: "Chat", About: "Post, delete and list messages; hear new messages live."},
 		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
+		{Name: "feed", Label: "Feed a platform", About: "Write users, channels, follows and messages from your backends, over gRPC, in Go and with grpcurl."},
 		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},
 	}},
 	{Label: "API reference", Pages: []page{
@@ -85,6 +86,7 @@ var sections = []section{
 	}},
 	{Label: "Reference", Pages: []page{
 		{Name: eventsName, Label: "Event types", About: "Every type of event, with its payload and an example."},
+		{Name: "feed-reference", Label: "Feed and import", About: "Every call of the feed and every record of the import, each with an example."},
 		{Name: errorsName, Label: "Errors", About: "Every error code: what it means, and what to do next."},
 		{Name: "idempotency", Label: "Idempotency keys", About: "Repeat a change safely when its response was lost."},
 		{Name: "paging", Label: "Paging", About: "Cursors, limits, and the order of lists."},

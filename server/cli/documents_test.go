@@ -33,6 +33,10 @@ func documented() map[string]func(*testing.T) {
 	return map[string]func(*testing.T){
 		"README.md: Moderato/1":                                  TestDocumentedTargetsExist,
 		"README.md: Your first ban/1":                            TestReadmeFirstBan,
+		"docs/feed.md: Import what exists/1":                     TestFeedWalkThrough,
+		"docs/feed.md: Call the feed with grpcurl/1":             TestFeedWalkThrough,
+		"docs/feed.md: Call the feed from Go/1":                  TestFeedWalkThrough,
+		"docs/feed.md: Call the feed from Go/2":                  TestFeedWalkThrough,
 		"docs/start.md: A bot in Python/1":                       TestStartPage,
 		"docs/start.md: A bot in Python/2":                       TestStartPage,
 		"docs/start.md: An overlay in TypeScript/1":              TestStartPage,
