@@ -41,6 +41,14 @@ type NewFollow struct {
 func (n *NewFollow) channel() uid.ID { return n.ChannelID }
 func (n *NewFollow) user() uid.ID    { return n.userID }
 
+// IsChecked reports whether the channel and the user of the follow are known to exist.
+func (n *NewFollow) IsChecked() bool { return n.isChecked }
+
+// JSON returns the ids of the follow as a record of an import.
+func (n *NewFollow) JSON() []byte {
+	return fmt.Appendf(nil, `{"follow":{"channelId":%q,"userId":%q}}`, n.ChannelID, n.userID)
+}
+
 // MarkChecked records that the channel and the user of the follow exist.
 func (n *NewFollow) MarkChecked() { n.isChecked = true }
 

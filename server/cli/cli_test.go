@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/doctest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
@@ -210,12 +211,12 @@ func TestImportReportsInvalidLine(t *testing.T) {
 	prepare(t, url)
 	const user = `{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "kaito"}}`
 	for line, want := range map[string]string{
-		`{"channel": {"id": "0b6fffff-0000-4000-8000-0000000000ff", "title": "x"}}`: "There is no such user;",
-		`{"role": {"channelId": "x"}}`:                                              "channelId must be a UUID in its 36-character form; userId is required; role ",
-		`{"user": {"nickname": "x"}}`:                                               "user.nickname is not a known field;",
+		`{"channel": {"id": "0b6fffff-0000-4000-8000-0000000000ff", "title": "x"}}`: `channel.id "0b6fffff-0000-4000-8000-0000000000ff": There is no such user;`,
+		`{"role": {"channelId": "x"}}`:                                              `role.channelId must be a UUID in its 36-character form, not "x"; role.userId is required; role.role `,
+		`{"user": {"nickname": "x"}}`:                                               `user.nickname is not a known field (it is "x");`,
 	} {
 		file := writeFile(t, user+"\n"+line+"\n")
-		got := process.Run(t, nil, "", "import", process.DBFlag(url), file)
+		got := process.Run(t, nil, "", "import", process.DBFlag(url), "--max-errors=1", file)
 		want = file + ": line 2: " + want
 		if got.Code != 1 || !strings.Contains(got.Err, want) || !strings.Contains(got.Err, "; correct the line") || strings.Contains(got.Err, "stored") {
 			t.Errorf("got %+v, want %s", got, want)
@@ -225,6 +226,56 @@ func TestImportReportsInvalidLine(t *testing.T) {
 	if got.Code != 1 || !strings.Contains(got.Err, "create client: id must be 1 to 64 of") {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// TestImportReportsEveryBadLine imports a file with bad lines, first as a dry run.
+func TestImportReportsEveryBadLine(t *testing.T) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		prepare(t, url)
+		file := writeFile(t, `{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "kaito"}}
+{"channel": {"id": "0b6fffff-0000-4000-8000-0000000000ff", "title": "x"}}
+{"follow": {"channelId": "`+servertest.Owner.String()+`", "userId": "0b6fffff-0000-4000-8000-0000000000ff"}}
+{"user": {"id": "0b6feeee-0000-4000-8000-000000000002", "username": "INES"}}
+{"channel": {"id": "0b6feeee-0000-4000-8000-000000000001", "title": "x", "categoryId": 77}}
+{"user":
+{"channel": {"id": "0b6feeee-0000-4000-8000-000000000001", "title": "x"}}
+`)
+		want := []string{
+			`line 2: channel.id "0b6fffff-0000-4000-8000-0000000000ff": There is no such user`,
+			`line 3: follow.userId "0b6fffff-0000-4000-8000-0000000000ff": There is no such user`,
+			`line 4: user.username "INES": Another user has this username`,
+			`line 5: channel.categoryId 77: There is no category`,
+			`line 6: `,
+		}
+		for _, args := range [][]string{{"--dry-run"}, nil} {
+			got := process.Run(t, nil, "", append([]string{"import", process.DBFlag(url), file}, args...)...)
+			at := 0
+			for _, line := range want {
+				i := strings.Index(got.Err[at:], file+": "+line)
+				if i < 0 {
+					t.Errorf("%v: the lines do not have %q in their order:\n%s", args, line, got.Err)
+					continue
+				}
+				at += i
+			}
+			if got.Code != 1 || !strings.Contains(got.Err, " 2 records in ") || !strings.Contains(got.Err, "5 bad lines are left out") {
+				t.Errorf("%v: %+v", args, got)
+			}
+			db, err := store.Open(context.Background(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			n, err := db.Read.User.Query().Where(user.Username("kaito")).Count(t.Context())
+			if isStored := args == nil; err != nil || (n == 1) != isStored {
+				t.Errorf("%v: %d users are stored (%v)", args, n, err)
+			}
+		}
+		got := process.Run(t, nil, "", "import", process.DBFlag(url), file, "--max-errors=3")
+		if got.Code != 1 || !strings.Contains(got.Err, "line 4: ") || strings.Contains(got.Err, "line 5: ") {
+			t.Errorf("--max-errors=3: %+v", got)
+		}
+	})
 }
 
 func TestImport(t *testing.T) {

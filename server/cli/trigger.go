@@ -62,7 +62,7 @@ func (c *eventsTrigger) Run(ctx context.Context, s *streams) error {
 	if c.Type == "" {
 		for _, r := range trigger.Recipes {
 			if c.JSON {
-				if err := printJSON(s.out, map[string]string{"type": string(r.Type), "does": r.Does}); err != nil {
+				if err := printJSON(s.out, map[string]string{"type": r.Type, "does": r.Does}); err != nil {
 					return err
 				}
 				continue

@@ -5,16 +5,12 @@ package feed
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
@@ -142,33 +138,4 @@ func WriteTo(ctx context.Context, s *store.Store, channelID string, body func(co
 		turn.Release()
 		return nil
 	})
-}
-
-// LineError is the error that stopped an import: the line, counted from 1, and the
-// reason. The batch of the line is undone; the batches before it stay.
-type LineError struct {
-	Line int
-	Err  error
-}
-
-// Error returns the line and the reason as text.
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
-
-// Unwrap returns the reason.
-func (e *LineError) Unwrap() error { return e.Err }
-
-// Reason returns the reason as text for people.
-func (e *LineError) Reason() string {
-	var refused *apierr.Error
-	if !errors.As(e.Err, &refused) {
-		return e.Err.Error()
-	}
-	if len(refused.Violations) == 0 {
-		return refused.Text()
-	}
-	violations := make([]string, len(refused.Violations))
-	for i, v := range refused.Violations {
-		violations[i] = v.Field + " " + v.Description
-	}
-	return strings.Join(violations, "; ") + "."
 }

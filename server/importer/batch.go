@@ -1,19 +1,21 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 const (
-	// transactionWeight bounds a transaction to a fraction of a second, because it
-	// blocks other changes of its channels, on SQLite of the whole database. Follows
-	// are written in bulk, and take a tenth of the time of other records.
+	// transactionWeight bounds a transaction that no Pace bounds to a fraction of a second,
+	// because it blocks other changes of its channels. Follows are written in bulk, and take
+	// a tenth of the time of other records.
 	transactionWeight = 10_000
 	followWeight      = 1
 	recordWeight      = 10
@@ -30,6 +32,7 @@ type record struct {
 	follow *audience.NewFollow
 	err    error
 	line   int
+	text   []byte // of a line that cannot be read
 }
 
 func newRecord(rec *platformv1.Record, line int) record {
@@ -38,7 +41,7 @@ func newRecord(rec *platformv1.Record, line int) record {
 	}
 	follow, err := audience.ParseFollow(rec.GetFollow(), line)
 	if err != nil {
-		return record{err: err, line: line}
+		return record{Record: rec, err: err, line: line}
 	}
 	return record{follow: &follow, line: line}
 }
@@ -50,13 +53,14 @@ func newRecord(rec *platformv1.Record, line int) record {
 type batch struct {
 	records       []record
 	weight, bytes int
+	limit         int  // of the weight of a transaction
 	isMixed       bool // has records other than follows
 	isBroken      bool
 }
 
 // accepts reports whether a record may be added to the records before it.
 func (b *batch) accepts(rec record) bool {
-	return b.weight < transactionWeight || rec.follow != nil || rec.err != nil
+	return b.weight < b.bound() || rec.follow != nil || rec.err != nil
 }
 
 // add appends a record; bytes is the size of its line.
@@ -77,35 +81,72 @@ func (b *batch) add(rec record, bytes int) {
 func (b *batch) isFull() bool {
 	limit := maxFollows
 	if b.isMixed {
-		limit = transactionWeight
+		limit = b.bound()
 	}
 	return b.weight >= limit || b.bytes >= maxBytes || b.isBroken
 }
 
-// clear empties the batch and keeps its memory.
-func (b *batch) clear() {
-	clear(b.records)
-	*b = batch{records: b.records[:0]}
+// bound returns the weight of a transaction.
+func (b *batch) bound() int { return cmp.Or(b.limit, transactionWeight) }
+
+// clear empties the batch and sets the weight of its next transaction.
+func (b *batch) clear(limit int) { *b = batch{limit: limit} }
+
+// remove removes the record of a line.
+func (b *batch) remove(line int) {
+	b.records = slices.DeleteFunc(b.records, func(rec record) bool { return rec.line == line })
 }
 
-// parts returns the records of each transaction. If there are several transactions,
-// it first checks the follows and sorts them by key: each transaction then changes a
-// different part of the indexes, which is much faster.
-func (b *batch) parts(ctx context.Context, s *store.Store) ([][]record, error) {
-	if len(b.records) > transactionWeight {
-		follows := followsOf(b.records)
-		if err := audience.CheckFollows(ctx, s.Read, follows); err != nil {
-			return nil, s.Classify(err)
-		}
-		if last := b.records[len(b.records)-1]; last.err != nil {
-			return nil, &feed.LineError{Line: last.line, Err: last.err}
-		}
-		for _, n := range follows {
-			n.MarkChecked()
-		}
-		slices.SortStableFunc(b.records, func(a, b record) int { return a.follow.Compare(b.follow) })
+// json returns the record of a line as JSON; nil if it has none.
+func (b *batch) json(line int) []byte {
+	i := slices.IndexFunc(b.records, func(rec record) bool { return rec.line == line })
+	switch {
+	case i < 0:
+		return nil
+	case b.records[i].follow != nil:
+		return b.records[i].follow.JSON()
+	case b.records[i].Record != nil:
+		return jsonapi.Marshal(b.records[i].Record)
 	}
-	return slices.Collect(slices.Chunk(b.records, transactionWeight)), nil
+	return b.records[i].text
+}
+
+// prepare checks and sorts follows that take several transactions: each transaction then
+// changes a different part of the indexes, which is much faster.
+func (b *batch) prepare(ctx context.Context, s *store.Store) error {
+	follows := followsOf(b.records)
+	if len(follows) <= b.bound() || follows[0].IsChecked() {
+		return nil
+	}
+	if err := audience.CheckFollows(ctx, s.Read, follows); err != nil {
+		return s.Classify(err)
+	}
+	if last := b.records[len(b.records)-1]; last.err != nil {
+		return &feed.LineError{Line: last.line, Err: last.err}
+	}
+	for _, n := range follows {
+		n.MarkChecked()
+	}
+	slices.SortStableFunc(b.records, func(a, b record) int { return a.follow.Compare(b.follow) })
+	return nil
+}
+
+// part returns the first records, up to a weight.
+func (b *batch) part(limit int) []record {
+	weight := 0
+	for i, rec := range b.records {
+		if weight += weightOf(rec); weight > limit && i > 0 {
+			return b.records[:i]
+		}
+	}
+	return b.records
+}
+
+func weightOf(rec record) int {
+	if rec.follow != nil {
+		return followWeight
+	}
+	return recordWeight
 }
 
 // followsOf returns the follows at the start of records.

@@ -62,7 +62,7 @@ func TestImportReportsFirstInvalidLine(t *testing.T) {
 	bad := []struct{ line, want string }{
 		{"{\n", "well-formed"},
 		{"{}\n", "names no record"},
-		{`{"follow": {"channelId": "x"}}` + "\n", "channelId must be a UUID in its 36-character form; userId is required."},
+		{`{"follow": {"channelId": "x"}}` + "\n", `follow.channelId must be a UUID in its 36-character form, not "x"; follow.userId is required.`},
 		{followLine(servertest.Owner, servertest.Owner), "The operation does not apply to the owner of the channel; name another user."},
 		{followLine(servertest.Viewer, servertest.Owner), "There is no channel with this id; the id of a channel is the user id of its owner."},
 		{followLine(servertest.Owner, servertest.Nobody), "There is no such user; check the id or the username."},

@@ -34,6 +34,12 @@ type Importer struct {
 	// Progress, if not nil, is called with the number of records that are stored so
 	// far.
 	Progress func(records int)
+	// Skip, if not nil, is called with each bad line. If it returns true, the import goes on
+	// without the line. Otherwise, and without Skip, the line ends the import.
+	Skip func(*feed.LineError) bool
+
+	// Pace, if not nil, keeps transactions short. Otherwise they have a fixed size.
+	Pace *Pace
 }
 
 // byteOrderMark is what some editors write at the start of a file.
@@ -41,10 +47,10 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // ImportLines imports records from JSON Lines, and returns how many it stored. It
 // skips empty lines, and a byte order mark before the first line.
-func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, err error) {
+func (im Importer) ImportLines(ctx context.Context, r io.Reader) (records int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxImportLine)
-	var b batch
+	b := batch{limit: im.weight()}
 	line := 0
 	for lines.Scan() {
 		line++
@@ -55,18 +61,14 @@ func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, 
 		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
-		next := record{line: line}
-		if rec, err := ParseRecord(text); err != nil {
-			next.err = err
-		} else {
-			next = newRecord(rec, line)
-		}
+		next := parse(text, line)
 		if err := im.take(ctx, &b, next, len(text), &records); err != nil {
 			return records, err
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		tooLong := fmt.Errorf("is longer than %d bytes", maxImportLine)
+		im.Skip = nil // the rest cannot be read
 		return records, im.take(ctx, &b, record{line: line + 1, err: tooLong}, 0, &records)
 	}
 	if lines.Err() != nil {
@@ -79,13 +81,22 @@ func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, 
 // 1.
 func (im *Importer) ImportRecords(ctx context.Context, all []*platformv1.Record) error {
 	records := 0
-	var b batch
+	b := batch{limit: im.weight()}
 	for i, rec := range all {
 		if err := im.take(ctx, &b, newRecord(rec, i+1), 0, &records); err != nil {
 			return err
 		}
 	}
 	return im.put(ctx, &b, &records)
+}
+
+// parse returns the record of a line.
+func parse(text []byte, line int) record {
+	rec, err := ParseRecord(text)
+	if err != nil {
+		return record{line: line, err: err, text: bytes.Clone(text)}
+	}
+	return newRecord(rec, line)
 }
 
 // ParseRecord parses one line of an import.
@@ -124,22 +135,52 @@ func (im *Importer) take(ctx context.Context, b *batch, rec record, bytes int, r
 	return nil
 }
 
-// put stores a batch and empties it.
+// put stores a batch and empties it. It leaves out bad lines that Skip accepts.
 func (im *Importer) put(ctx context.Context, b *batch, records *int) error {
-	parts, err := b.parts(ctx, im.Store)
-	if err != nil {
+	for len(b.records) > 0 {
+		err := im.putParts(ctx, b, records)
+		var bad *feed.LineError
+		if !errors.As(err, &bad) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		bad.Record = b.json(bad.Line)
+		if im.Skip == nil || !im.Skip(bad) {
+			return err
+		}
+		b.remove(bad.Line)
+	}
+	b.clear(im.weight())
+	return nil
+}
+
+// weight returns the weight of the next transaction.
+func (im *Importer) weight() int {
+	if im.Pace == nil {
+		return transactionWeight
+	}
+	return im.Pace.weight()
+}
+
+// putParts stores the records of a batch in transactions, and removes those that are stored.
+func (im *Importer) putParts(ctx context.Context, b *batch, records *int) error {
+	if err := b.prepare(ctx, im.Store); err != nil {
 		return err
 	}
-	for _, part := range parts {
-		if err := im.putPart(ctx, part); err != nil {
+	for len(b.records) > 0 {
+		part := b.part(im.weight())
+		err := im.Pace.during(ctx, part, func() error { return im.putPart(ctx, part) })
+		if err != nil {
 			return err
 		}
 		*records += len(part)
+		b.records = b.records[len(part):]
 		if im.Progress != nil {
 			im.Progress(*records)
 		}
 	}
-	b.clear()
 	return nil
 }
 

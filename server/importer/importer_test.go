@@ -56,7 +56,7 @@ func TestInvalidLineStopsImportWithNumberAndReason(t *testing.T) {
 		"stream that ends before it begins":       {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "endedAt": "2026-01-01T00:00:00Z"}}`, "endedAt must not be before startedAt"},
 		"stream in no category":                   {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "categoryId": 99}}`, "There is no category with this id; GET /v1/categories lists the categories."},
 		"clip of no creator":                      {`{"clip": {"clipId": "` + viewer + `", "channelId": "` + owner + `", "creatorId": "` + servertest.Nobody.String() + `", "title": "x"}}`, "There is no such user; check the id or the username."},
-		"VOD without its times":                   {`{"vod": {"id": "` + viewer + `", "channelId": "` + owner + `", "title": "x"}}`, "startedAt is required; endedAt is required"},
+		"VOD without its times":                   {`{"vod": {"id": "` + viewer + `", "channelId": "` + owner + `", "title": "x"}}`, "vod.startedAt is required; vod.endedAt is required"},
 		"vote without an amount":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 0}}`, "amount must be 1 or more"},
 		"vote of a week below 0":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 1, "epoch": -1}}`, "epoch must be 0 or more"},
 		"activity of an unknown kind":             {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "raid", "info": {"userId": "` + viewer + `"}}}`, "type must be one of follower"},
