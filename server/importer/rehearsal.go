@@ -7,18 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"entgo.io/ent/dialect/sql/schema"
-	"entgo.io/ent/schema/field"
-
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/migrate"
+	"github.com/moderato-live/moderato/ent/columns"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 // referenced are the tables to whose rows records of an import refer.
-var referenced = []*schema.Table{
-	migrate.CategoriesTable, migrate.UsersTable, migrate.ChannelsTable, migrate.ClientsTable, migrate.ErasuresTable,
-}
+var referenced = []string{"categories", "users", "channels", "clients", "erasures"}
 
 // copyBatch is how many rows one transaction copies.
 const copyBatch = 500
@@ -28,20 +23,20 @@ const copyBatch = 500
 func CopyReferenced(ctx context.Context, from, to *store.Store) error {
 	for _, table := range referenced {
 		if err := copyTable(ctx, from, to, table); err != nil {
-			return fmt.Errorf("copy %s: %w", table.Name, err)
+			return fmt.Errorf("copy %s: %w", table, err)
 		}
 	}
 	return nil
 }
 
-func copyTable(ctx context.Context, from, to *store.Store, table *schema.Table) error {
-	names := make([]string, len(table.Columns))
-	for i, column := range table.Columns {
+func copyTable(ctx context.Context, from, to *store.Store, table string) error {
+	names := make([]string, len(columns.Of[table]))
+	for i, column := range columns.Of[table] {
 		names[i] = column.Name
 	}
-	columns := strings.Join(names, ", ")
+	list := strings.Join(names, ", ")
 	// The migrations have created a row in some tables.
-	insert := "INSERT OR REPLACE INTO " + table.Name + " (" + columns + ") VALUES (" + store.Placeholders(len(names)) + ")"
+	insert := "INSERT OR REPLACE INTO " + table + " (" + list + ") VALUES (" + store.Placeholders(len(names)) + ")"
 	var pending [][]any
 	flush := func() error {
 		err := to.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -55,10 +50,10 @@ func copyTable(ctx context.Context, from, to *store.Store, table *schema.Table) 
 		pending = pending[:0]
 		return err
 	}
-	err := store.QueryEach(ctx, from.Read, "SELECT "+columns+" FROM "+table.Name, nil, func(scan func(...any) error) error {
-		row := make([]any, len(table.Columns))
-		for i, column := range table.Columns {
-			row[i] = holder(column)
+	err := store.QueryEach(ctx, from.Read, "SELECT "+list+" FROM "+table, nil, func(scan func(...any) error) error {
+		row := make([]any, len(names))
+		for i, column := range columns.Of[table] {
+			row[i] = holder(column.Kind)
 		}
 		if err := scan(row...); err != nil {
 			return err
@@ -75,13 +70,13 @@ func copyTable(ctx context.Context, from, to *store.Store, table *schema.Table) 
 }
 
 // holder returns what a value of a column is read into and written from.
-func holder(column *schema.Column) any {
-	switch column.Type {
-	case field.TypeBytes:
+func holder(kind columns.Kind) any {
+	switch kind {
+	case columns.Bytes, columns.UUID:
 		return new([]byte)
-	case field.TypeString:
+	case columns.Text:
 		return new(sql.NullString)
-	case field.TypeBool:
+	case columns.Bool:
 		return new(sql.NullBool)
 	}
 	return new(sql.NullInt64)
