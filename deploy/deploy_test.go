@@ -152,7 +152,7 @@ func sources(t *testing.T) string {
 // tests of the rules.
 func TestEveryAlertHasItsParagraph(t *testing.T) {
 	t.Parallel()
-	const page = "https://github.com/moderato-live/moderato/blob/main/docs/operations.md#"
+	const page = "{{ $externalLabels.moderato_url }}/docs/operations#"
 	document := doctest.Read(t, "docs/operations.md")
 	tests := string(read(t, "prometheus/alerts_test.yml"))
 	var names []string

@@ -87,6 +87,9 @@ func NewHub(s *store.Store, log *slog.Logger, registry prometheus.Registerer, vi
 		}, []string{"cause"}),
 	}
 	h.exchange = newExchange(h)
+	for _, cause := range []string{causeSlow, causeFull, causeCheck, causeSend} {
+		h.dropped.WithLabelValues(cause) // 0 until the first
+	}
 	registry.MustRegister(h.dropped)
 	return h
 }

@@ -2,11 +2,13 @@ package middleware
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -38,6 +40,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help:    "Duration of calls, by method and transport.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"method", "transport"}),
+	}
+	for method := range authz.Methods() {
+		name := fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
+		m.requests.WithLabelValues(name, "grpc", "OK") // 0 until the first
+		if _, path := authz.HTTP(method); path != "" {
+			m.requests.WithLabelValues(name, "rest", "OK")
+		}
 	}
 	r.MustRegister(m.requests, m.duration)
 	return m

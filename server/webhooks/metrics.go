@@ -25,6 +25,13 @@ func newMetrics(r prometheus.Registerer) metrics {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 5, 30, 300, 3600, 86400},
 		}),
 	}
+	for counter, labels := range map[*prometheus.CounterVec][]string{
+		m.attempts: {"delivered", "failed", "postponed"}, m.live: {"delivered", "failed", "lost"}, m.disabled: {failing, gone, rightLost, behind},
+	} {
+		for _, label := range labels {
+			counter.WithLabelValues(label) // 0 until the first
+		}
+	}
 	r.MustRegister(m.attempts, m.live, m.disabled, m.delay)
 	return m
 }
