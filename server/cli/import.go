@@ -45,6 +45,9 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 	defer closeDB()
 	report := newImportReport(c, s, in)
 	im := importer.Importer{Store: db, Progress: report.progress, Skip: report.skip}
+	if db.HasOneWriter() && !c.DryRun {
+		im.Pace = importer.NewPace()
+	}
 	records, err := im.ImportLines(ctx, report)
 	return report.conclude(records, err)
 }
