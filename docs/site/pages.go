@@ -48,8 +48,8 @@ func (p page) URL() string {
 type section struct {
 	Label string
 	Pages []page
-	// isBackground is true if the pages are for operators or developers of Moderato, and not for
-	// who writes a client. The search lists their passages after those of other pages.
+	// isBackground is true if the pages are for operators, backends or developers of Moderato,
+	// and not for who writes a client. The search lists their passages after those of other pages.
 	isBackground bool
 }
 
@@ -78,7 +78,6 @@ var sections = []section{
 		{Name: "moderation", Label: "Moderation", About: "Bans, mutes, moderators and the log of who did what."},
 		{Name: "chat", Label: "Chat", About: "Post, delete and list messages; hear new messages live."},
 		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
-		{Name: "feed", Label: "Feed a platform", About: "Write users, channels, follows and messages from your backends, over gRPC, in Go and with grpcurl."},
 		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},
 	}},
 	{Label: "API reference", Pages: []page{
@@ -86,7 +85,6 @@ var sections = []section{
 	}},
 	{Label: "Reference", Pages: []page{
 		{Name: eventsName, Label: "Event types", About: "Every type of event, with its payload and an example."},
-		{Name: "feed-reference", Label: "Feed and import", About: "Every call of the feed and every record of the import, each with an example."},
 		{Name: errorsName, Label: "Errors", About: "Every error code: what it means, and what to do next."},
 		{Name: "idempotency", Label: "Idempotency keys", About: "Repeat a change safely when its response was lost."},
 		{Name: "paging", Label: "Paging", About: "Cursors, limits, and the order of lists."},
@@ -106,6 +104,10 @@ var sections = []section{
 		{Name: "alternatives", Label: "Alternatives", About: "Other services of the kind, and when to choose them."},
 		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
 		{Name: "scaling", Label: "Scaling", About: "The limits of a channel, a server and a database, and what shards would need."},
+	}, isBackground: true},
+	{Label: "Feed a platform", Pages: []page{
+		{Name: "feed", Label: "Feed a platform", About: "Write users, channels, follows and messages from your backends, over gRPC, in Go and with grpcurl."},
+		{Name: "feed-reference", Label: "Feed and import", About: "Every call of the feed and every record of the import, each with an example."},
 	}, isBackground: true},
 	{Label: "Develop Moderato", Pages: []page{
 		{Name: "architecture", Label: "Architecture", About: "A ban, step by step, and the parts of the program."},
