@@ -147,7 +147,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	log.InfoContext(ctx, "listening", "rest", srv.HTTPAddr, "grpc", srv.GRPCAddr, "admin", srv.AdminAddr,
 		"db", store.URL(c.DB).String(), "version", currentBuild().String())
 	if !c.Demo {
-		return srv.Serve(ctx)
+		return serveUntil(ctx, srv)
 	}
 	tokens, err := demo.Load(ctx, srv.Store, srv.Origin())
 	if err != nil {
@@ -160,6 +160,13 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		Receiver: "http://127.0.0.1:9999/", // where the receivers of docs/webhooks.md listen
 	})
 	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
+	return serveUntil(ctx, srv)
+}
+
+// serveUntil serves until ctx ends, and tells systemd.
+func serveUntil(ctx context.Context, srv *server.Server) error {
+	notify(ctx, "READY=1")
+	context.AfterFunc(ctx, func() { notify(context.WithoutCancel(ctx), "STOPPING=1") })
 	return srv.Serve(ctx)
 }
 
