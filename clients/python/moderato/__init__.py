@@ -14,6 +14,7 @@ from ._errors import (
 from ._event import Event
 from ._events import EventStream
 from ._paging import Listing, Page
+from ._state import FileState
 from ._transport import Options
 from ._types import *  # noqa: F403
 from ._webhooks import verify_webhook
@@ -25,6 +26,7 @@ __all__ = [
     "Event",
     "EventStream",
     "FieldError",
+    "FileState",
     "IdempotencyKeyReusedError",
     "Listing",
     "Moderato",
