@@ -28,8 +28,9 @@ func feedPart(c *comments) (string, error) {
 		return "", err
 	}
 	calls, err := readExamples(callExamples, func(line string) (name, example string) {
-		name, rest, _ := strings.Cut(line, " ")
-		return name, rest[strings.Index(rest, "{"):]
+		called, example, _ := strings.Cut(line, "{")
+		name, _, _ = strings.Cut(called, " ")
+		return name, "{" + example
 	})
 	if err != nil {
 		return "", err

@@ -74,7 +74,7 @@ func TestFeedExamples(t *testing.T) {
 		if !strings.Contains(page, "```json\n"+example+"\n") {
 			t.Errorf("the page has no example of %s: run make gen", name)
 		}
-		err := call(t, b.Ctx(), s.Conn, name, example)
+		err := call(b.Ctx(), t, s.Conn, name, example)
 		if err == nil && reason == "" {
 			continue
 		}
@@ -85,7 +85,7 @@ func TestFeedExamples(t *testing.T) {
 }
 
 // call calls a method with a request in JSON. A stream gets one request.
-func call(t *testing.T, ctx context.Context, conn *grpc.ClientConn, name, example string) error {
+func call(ctx context.Context, t *testing.T, conn *grpc.ClientConn, name, example string) error {
 	t.Helper()
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("moderato.platform.v1." + name))
 	if err != nil {
