@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
@@ -75,7 +74,7 @@ func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now i
 	var next *instant.Instant
 	err := p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		last, next = nil, nil
-		row, err := p.lock(ctx, tx, g.channelID)
+		row, err := lockGeneration(ctx, tx, g.channelID)
 		if err != nil || row == nil || row.PurgeAt == nil || *row.PurgeAt != g.dueAt {
 			return err
 		}
@@ -96,12 +95,10 @@ func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now i
 	return err
 }
 
-// lock returns the row of a channel and locks it; nil if there is none.
-func (p *ChannelPurger) lock(ctx context.Context, tx *ent.Tx, channelID uid.ID) (*ent.ChatGeneration, error) {
-	row := &ent.ChatGeneration{ID: channelID}
-	err := store.QueryRow(ctx, tx, "SELECT generation, raised_at, purge_at FROM chat_generations WHERE channel_id = ?"+p.Store.ForUpdate(),
-		[]any{channelID}, &row.Generation, &row.RaisedAt, &row.PurgeAt)
-	if errors.Is(err, store.ErrNoRows) {
+// lockGeneration returns the row of a channel and locks it; nil if there is none.
+func lockGeneration(ctx context.Context, tx *ent.Tx, channelID uid.ID) (*ent.ChatGeneration, error) {
+	row, err := tx.ChatGeneration.Query().Where(chatgeneration.ID(channelID), store.LockForUpdate).Only(ctx)
+	if ent.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // the channel was erased
 	}
 	return row, err

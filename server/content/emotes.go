@@ -84,8 +84,7 @@ func parseEmote(r *platformv1.EmoteRecord) (*ent.Emote, error) {
 // addEmote creates an emote. It locks the others of the channel, because the platform has no
 // row of a channel that two calls would lock.
 func addEmote(ctx context.Context, tx feed.Tx, e *ent.Emote) (*ent.Emote, error) {
-	var count int
-	err := store.QueryRow(ctx, tx.Tx, "SELECT COUNT(*) FROM emotes WHERE channel_id = ?"+tx.Store.ForUpdate(), []any{e.ChannelID}, &count)
+	count, err := tx.Emote.Query().Where(emote.ChannelID(e.ChannelID), store.LockForUpdate).Count(ctx)
 	if err != nil {
 		return nil, err
 	}

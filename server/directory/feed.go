@@ -186,8 +186,7 @@ func (s *Service) DeleteCategory(ctx context.Context, req *platformv1.DeleteCate
 // deleteCategory locks the category before it checks whether the category is in use.
 // A transaction that puts something into a category holds a share lock on it.
 func deleteCategory(ctx context.Context, tx feed.Tx, id int64) error {
-	err := store.QueryEach(ctx, tx.Tx, "SELECT id FROM categories WHERE id = ?"+tx.Store.ForUpdate(), []any{id},
-		func(scan func(...any) error) error { return scan(new(int64)) })
+	_, err := tx.Category.Query().Where(category.ID(id), store.LockForUpdate).Exist(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/replacedban"
+	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
@@ -87,11 +88,11 @@ type revert struct {
 func planRevert(ctx context.Context, c *change.Change, moderatorID uid.ID, since instant.Instant) (*revert, error) {
 	// The bans of a deleted moderator name users.Deleted, those of one who is being deleted
 	// still name the moderator.
-	exists := 0
-	if err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM users WHERE id = ?", []any{moderatorID}, &exists); err != nil {
+	exists, err := c.Tx.User.Query().Where(user.ID(moderatorID)).Exist(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if exists == 0 {
+	if !exists {
 		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
 	}
 	found, err := findSanctions(ctx, c, moderatorID, since, maxUndoResults+1)

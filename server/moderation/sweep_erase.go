@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -47,27 +48,20 @@ func searchSwept(ctx context.Context, s *store.Store, id uid.ID) iter.Seq2[domai
 // eraseSwept returns the step that removes a user from chunks. It locks them, because a sweep
 // or another eraser may have changed or removed them since they were found.
 func eraseSwept(chunks []uid.ID) domain.StepFunc {
-	return func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	return func(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 		if len(chunks) == 0 {
 			return 0, nil
 		}
-		others := map[uid.ID][]byte{}
-		err := store.QueryEach(ctx, tx, "SELECT id, user_ids FROM sweep_chunks WHERE id IN ("+store.Placeholders(len(chunks))+") ORDER BY id"+s.ForUpdate(),
-			store.Args(chunks), func(scan func(...any) error) error {
-				var chunk uid.ID
-				var joined []byte
-				err := scan(&chunk, &joined)
-				others[chunk] = joinIDs(slices.DeleteFunc(splitIDs(joined), func(other uid.ID) bool { return other == id }))
-				return err
-			})
+		locked, err := tx.SweepChunk.Query().Where(sweepchunk.IDIn(chunks...), store.LockForUpdate).Order(ent.Asc(sweepchunk.FieldID)).All(ctx)
 		if err != nil {
 			return 0, err
 		}
-		for chunk, joined := range others {
-			if err := tx.SweepChunk.UpdateOneID(chunk).SetUserIds(joined).Exec(ctx); err != nil {
+		for _, chunk := range locked {
+			others := joinIDs(slices.DeleteFunc(splitIDs(chunk.UserIds), func(other uid.ID) bool { return other == id }))
+			if err := tx.SweepChunk.UpdateOneID(chunk.ID).SetUserIds(others).Exec(ctx); err != nil {
 				return 0, err
 			}
 		}
-		return len(others), nil
+		return len(locked), nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	entban "github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/replacedban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -207,12 +208,11 @@ func bannedBy(ctx context.Context, tx *ent.Tx, row *ent.BanBatch) ([]uid.ID, err
 	if err != nil {
 		return nil, err
 	}
-	err = store.QueryEach(ctx, tx, "SELECT user_id FROM bans WHERE batch_id = ? ORDER BY user_id", []any{row.ID}, func(scan func(...any) error) error {
-		var id uid.ID
-		err := scan(&id)
+	var others []uid.ID
+	err = tx.Ban.Query().Where(entban.BatchID(row.ID)).Order(ent.Asc(entban.FieldUserID)).Select(entban.FieldUserID).Scan(ctx, &others)
+	for _, id := range others {
 		add(id)
-		return err
-	})
+	}
 	return ids, err
 }
 

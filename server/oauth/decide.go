@@ -10,6 +10,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/grant"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -78,7 +79,7 @@ func (s *Service) Decide(ctx context.Context, requestID string, d Decision, redi
 			if err := admit(ctx, tx); err != nil {
 				return err
 			}
-			row, now, err := s.lock(ctx, tx, "id", digest.Of(requestID))
+			row, now, err := s.lock(ctx, tx, authorization.ID(digest.Of(requestID)))
 			if err != nil {
 				return err
 			}
@@ -175,7 +176,7 @@ func checkApproved(scopes, allowed []string) error {
 
 // addGrant adds the approved scopes to those that the user granted the client earlier.
 func (s *Service) addGrant(ctx context.Context, tx *ent.Tx, clientID string, d Decision) error {
-	g, err := lockGrant(ctx, s.Store, tx, clientID, d.User)
+	g, err := lockGrant(ctx, tx, clientID, d.User)
 	if err != nil {
 		return err
 	}

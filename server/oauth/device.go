@@ -10,6 +10,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
@@ -108,7 +109,7 @@ func (s *Service) RedeemDevice(ctx context.Context, c *Client, code string) (*To
 	var refusal error
 	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		issued, refusal = nil, nil
-		row, now, err := s.lock(ctx, tx, "code", digest.Of(code))
+		row, now, err := s.lock(ctx, tx, authorization.Code(digest.Of(code)))
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (s *Service) RevokeGrant(ctx context.Context, req *moderatov1.RevokeGrantRe
 		if err != nil {
 			return err
 		}
-		if _, err := lockGrant(ctx, s.Store, tx.Tx, clientID, userID); err != nil {
+		if _, err := lockGrant(ctx, tx.Tx, clientID, userID); err != nil {
 			return err
 		}
 		if _, err := tx.Grant.Delete().Where(grant.ClientID(clientID), grant.UserID(userID)).Exec(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/server/authn"
@@ -55,7 +56,7 @@ func (s *Service) RedeemCode(ctx context.Context, c *Client, code, redirectURI, 
 	var refusal error
 	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		issued, refusal = nil, nil
-		row, now, err := s.lock(ctx, tx, "code", digest.Of(code))
+		row, now, err := s.lock(ctx, tx, authorization.Code(digest.Of(code)))
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (s *Service) RedeemCode(ctx context.Context, c *Client, code, redirectURI, 
 // redeem issues the tokens of an approved request.
 func (s *Service) redeem(ctx context.Context, tx *ent.Tx, c *Client, row *ent.Authorization, d draft, now instant.Instant) (*Tokens, error) {
 	scopes := strings.Fields(row.Granted)
-	g, err := lockGrant(ctx, s.Store, tx, c.ID, *row.UserID)
+	g, err := lockGrant(ctx, tx, c.ID, *row.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (s *Service) tokens(d draft, userID uid.ID, scopes []string) *Tokens {
 
 // endFamily ends all tokens of a family.
 func (s *Service) endFamily(ctx context.Context, tx *ent.Tx, clientID string, userID, family uid.ID, now instant.Instant) error {
-	if _, err := lockGrant(ctx, s.Store, tx, clientID, userID); err != nil {
+	if _, err := lockGrant(ctx, tx, clientID, userID); err != nil {
 		return err
 	}
 	err := tx.Token.Update().Where(token.FamilyID(family), token.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx)

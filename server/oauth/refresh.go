@@ -76,7 +76,7 @@ func (s *Service) lockRefresh(ctx context.Context, tx *ent.Tx, text string) (*en
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := lockGrant(ctx, s.Store, tx, row.ClientID, row.UserID)
+	g, err := lockGrant(ctx, tx, row.ClientID, row.UserID)
 	if err != nil {
 		return nil, nil, err
 	}

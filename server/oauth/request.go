@@ -14,7 +14,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/authorization"
+	"github.com/moderato-live/moderato/ent/predicate"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/digest"
@@ -106,17 +106,11 @@ func codeOf(secret []byte, requestID string) string {
 
 // lock locks the request that a condition finds, and returns it with the time; nil if there
 // is none.
-func (s *Service) lock(ctx context.Context, tx *ent.Tx, where string, arg digest.SHA256) (*ent.Authorization, instant.Instant, error) {
-	var id *digest.SHA256
-	err := store.QueryEach(ctx, tx, "SELECT id FROM authorizations WHERE "+where+" = ?"+s.Store.ForUpdate(), []any{arg},
-		func(scan func(...any) error) error {
-			id = new(digest.SHA256)
-			return scan(id)
-		})
-	if err != nil || id == nil {
-		return nil, 0, err
+func (s *Service) lock(ctx context.Context, tx *ent.Tx, where predicate.Authorization) (*ent.Authorization, instant.Instant, error) {
+	row, err := tx.Authorization.Query().Where(where, store.LockForUpdate).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, 0, nil
 	}
-	row, err := tx.Authorization.Query().Where(authorization.ID(*id)).Only(ctx)
 	if err != nil {
 		return nil, 0, err
 	}

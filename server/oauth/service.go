@@ -99,13 +99,8 @@ func ended(err error) error {
 
 // lockGrant locks the grant of a user to a client until the transaction ends, and returns
 // it; nil if there is none.
-func lockGrant(ctx context.Context, s *store.Store, tx *ent.Tx, clientID string, userID uid.ID) (*ent.Grant, error) {
-	err := store.QueryEach(ctx, tx, "SELECT id FROM grants WHERE client_id = ? AND user_id = ?"+s.ForUpdate(), []any{clientID, userID},
-		func(scan func(...any) error) error { return scan(new(uid.ID)) })
-	if err != nil {
-		return nil, err
-	}
-	g, err := tx.Grant.Query().Where(grant.ClientID(clientID), grant.UserID(userID)).Only(ctx)
+func lockGrant(ctx context.Context, tx *ent.Tx, clientID string, userID uid.ID) (*ent.Grant, error) {
+	g, err := tx.Grant.Query().Where(grant.ClientID(clientID), grant.UserID(userID), store.LockForUpdate).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // there is none
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 
+	entdialect "entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
 	"github.com/pressly/goose/v3"
 )
 
@@ -24,6 +26,13 @@ func (d *Dialect) Name() string { return d.dialect.name() }
 // It is empty on SQLite, where a transaction that writes locks the database from its
 // start.
 func (d *Dialect) ForUpdate() string { return d.dialect.forUpdate() }
+
+// LockForUpdate is ForUpdate for a query of ent, among the conditions of its Where.
+func LockForUpdate(s *entsql.Selector) {
+	if s.Dialect() != entdialect.SQLite {
+		s.ForUpdate()
+	}
+}
 
 // ForUpdateNoWait is ForUpdate for a SELECT that fails if another transaction holds the
 // lock of a row: see IsLocked.

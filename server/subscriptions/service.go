@@ -7,9 +7,11 @@ import (
 	"errors"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/eventsession"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
+	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
@@ -185,19 +187,10 @@ func renew(ctx context.Context, tx *ent.Tx, want *ent.EventSubscription) (*ent.E
 // lockSession returns a session and locks its row. A session whose server has not confirmed
 // it for a while has ended.
 func (s *Service) lockSession(ctx context.Context, tx *ent.Tx, id uid.ID) (*ent.EventSession, error) {
-	found := false
-	err := store.QueryEach(ctx, tx, "SELECT id FROM event_sessions WHERE id = ?"+s.Store.ForUpdate(), []any{id},
-		func(scan func(...any) error) error {
-			found = true
-			return scan(new(uid.ID))
-		})
-	if err != nil {
-		return nil, err
-	}
-	if !found {
+	session, err := tx.EventSession.Query().Where(eventsession.ID(id), store.LockForUpdate).Only(ctx)
+	if ent.IsNotFound(err) {
 		return nil, apierr.New(moderatov1.Reason_REASON_SESSION_NOT_FOUND)
 	}
-	session, err := tx.EventSession.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +211,7 @@ func (s *Service) claim(ctx context.Context, tx *ent.Tx, session *ent.EventSessi
 		}
 		return nil
 	}
-	if err := s.lockCaller(ctx, tx, caller); err != nil {
+	if err := lockCaller(ctx, tx, caller); err != nil {
 		return err
 	}
 	n, err := ofCaller(tx.EventSession.Query(), caller).Where(eventsession.SeenAtGTE(now.Add(-Lifetime))).Count(ctx)
@@ -237,12 +230,13 @@ func (s *Service) claim(ctx context.Context, tx *ent.Tx, session *ent.EventSessi
 
 // lockCaller locks the row of a caller's user or, without one, of its client, so that its
 // sessions are counted one after the other.
-func (s *Service) lockCaller(ctx context.Context, tx *ent.Tx, caller *authn.Caller) error {
-	query, id := "SELECT id FROM clients WHERE id = ?", any(caller.ClientID)
+func lockCaller(ctx context.Context, tx *ent.Tx, caller *authn.Caller) error {
+	lock := tx.Application.Query().Where(application.ID(caller.ClientID), store.LockForUpdate).Exist
 	if caller.ActsAsUser() {
-		query, id = "SELECT id FROM users WHERE id = ?", caller.UserID
+		lock = tx.User.Query().Where(user.ID(caller.UserID), store.LockForUpdate).Exist
 	}
-	return store.QueryEach(ctx, tx, query+s.Store.ForUpdate(), []any{id}, func(func(...any) error) error { return nil })
+	_, err := lock(ctx)
+	return err
 }
 
 // userOf returns the user to whom a session belongs, or zero.

@@ -2,13 +2,14 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/webhook"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -75,7 +76,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 // exists reports whether an earlier attempt created the webhook. The COMMIT of that
 // attempt may still be in progress; exists waits for it.
 func (s *Service) exists(ctx context.Context, tx *ent.Tx, id uid.ID) (bool, error) {
-	if err := lock(ctx, s.Store, tx, id); err != nil {
+	if err := lock(ctx, tx, id); err != nil {
 		return false, err
 	}
 	return tx.Webhook.Query().Where(webhook.ID(id)).Exist(ctx)
@@ -160,19 +161,15 @@ func holderOf(c *authn.Caller, standing hearing.Standing) string {
 // are created one after the other, and reports whether the channel is unknown. Viewers and
 // apps do not lock the channel, for whose changes its moderators would have to wait.
 func (s *Service) lockHolder(ctx context.Context, tx *ent.Tx, w *ent.Webhook) (isUnknown bool, err error) {
-	var query string
-	var id any
 	switch w.Holder {
 	case ofApp:
-		query, id = "SELECT id FROM clients WHERE id = ?", w.ClientID
+		_, err = tx.Application.Query().Where(application.ID(w.ClientID), store.LockForUpdate).Exist(ctx)
 	case ofViewer:
-		query, id = "SELECT id FROM users WHERE id = ?", *w.UserID
+		_, err = tx.User.Query().Where(user.ID(*w.UserID), store.LockForUpdate).Exist(ctx)
 	default:
 		return s.lockChannel(ctx, tx, channelID(w))
 	}
-	var ignored []byte
-	err = store.QueryRow(ctx, tx, query+s.Store.ForUpdate(), []any{id}, &ignored)
-	if err != nil && !errors.Is(err, store.ErrNoRows) {
+	if err != nil {
 		return false, err
 	}
 	exists, err := tx.Channel.Query().Where(channel.ID(channelID(w))).Exist(ctx)

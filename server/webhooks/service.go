@@ -190,7 +190,7 @@ func (s *Service) changeIf(
 	body func(context.Context, *ent.Tx, *ent.Webhook, instant.Instant) error,
 ) error {
 	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		if err := lock(ctx, s.Store, tx, id); err != nil {
+		if err := lock(ctx, tx, id); err != nil {
 			return err
 		}
 		w, err := find(ctx, tx.Webhook, id)

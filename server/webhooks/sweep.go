@@ -99,7 +99,7 @@ func (e *Engine) disableIfUnauthorized(ctx context.Context, id uid.ID) error {
 	var lost *ent.Webhook
 	err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		lost = nil
-		if err := lock(ctx, e.Store, tx, id); err != nil {
+		if err := lock(ctx, tx, id); err != nil {
 			return err
 		}
 		var right bool
@@ -120,11 +120,8 @@ func (e *Engine) disableIfUnauthorized(ctx context.Context, id uid.ID) error {
 }
 
 // lock locks the row of a webhook, if it exists.
-func lock(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
-	err := store.QueryRow(ctx, tx, "SELECT id FROM webhooks WHERE id = ?"+s.ForUpdate(), []any{id}, new(uid.ID))
-	if errors.Is(err, store.ErrNoRows) {
-		return nil
-	}
+func lock(ctx context.Context, tx *ent.Tx, id uid.ID) error {
+	_, err := tx.Webhook.Query().Where(webhook.ID(id), store.LockForUpdate).Exist(ctx)
 	return err
 }
 
