@@ -238,8 +238,7 @@ func TestExamplesNeedOnlyAnAddress(t *testing.T) {
 		if !strings.Contains(source, "$(bin/moderato") {
 			continue
 		}
-		if count++; p != "start" && p != "feed" && // a backend is beside the server
-			!strings.Contains(source, "/docs/start.md#sign-in-with-curl") {
+		if count++; p != "start" && !strings.Contains(source, "/docs/start.md#sign-in-with-curl") {
 			t.Errorf("%s calls bin/moderato and does not link to the way without it", p)
 		}
 	}

@@ -105,7 +105,7 @@ var sections = []section{
 		{Name: "performance", Label: "Performance", About: "How fast Moderato is, compared with what."},
 		{Name: "scaling", Label: "Scaling", About: "The limits of a channel, a server and a database, and what shards would need."},
 	}, isBackground: true},
-	{Label: "Feed a platform", Pages: []page{
+	{Label: "Platform backends", Pages: []page{
 		{Name: "feed", Label: "Feed a platform", About: "Write users, channels, follows and messages from your backends, over gRPC, in Go and with grpcurl."},
 		{Name: "feed-reference", Label: "Feed and import", About: "Every call of the feed and every record of the import, each with an example."},
 	}, isBackground: true},
