@@ -88,7 +88,7 @@ func (a *api) send(request *http.Request) (*http.Response, error) {
 	}
 	response, err := a.client.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("the server does not answer: %w; start it, or name another with --server", err)
+		return nil, unreachable("the server", err, "start it, or name another with --server")
 	}
 	return response, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -71,7 +72,29 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		writeCandidates(out, parser.Model, args[1:])
 		return 0
 	}
-	return run(parser, args, errs)
+	return run(parser, normalized(args), errs)
+}
+
+// negative is a negative number, which the parser takes for a flag.
+var negative = regexp.MustCompile(`^-[0-9]`)
+
+// normalized returns a command line in the forms that the parser knows.
+func normalized(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	var all []string
+	for i, arg := range args {
+		if i > 0 && negative.MatchString(arg) && strings.HasPrefix(args[i-1], "--") && !strings.Contains(args[i-1], "=") {
+			all[len(all)-1] += "=" + arg
+			continue
+		}
+		all = append(all, arg)
+	}
+	return all
 }
 
 // newParser returns the parser of command lines.

@@ -197,7 +197,6 @@ func TestTokenIssueReportsMissingFlags(t *testing.T) {
 		"client":         {[]string{"--client=nobody", "--app"}, "moderato client create --id nobody"},
 		"user":           {[]string{"--client=" + servertest.Dashboard, "--user=" + servertest.Nobody.String()}, "There is no user"},
 		"service client": {[]string{"--client=" + servertest.Dashboard, "--service"}, "no service client"},
-		"scope":          {[]string{"--client=" + servertest.Dashboard, "--app", "--scope=all"}, "users.read, channel.moderate"},
 	} {
 		got := process.Run(t, nil, "", append([]string{"token", "issue", process.DBFlag(url)}, c.args...)...)
 		if got.Code != 1 || got.Out != "" || !strings.Contains(got.Err, c.want) {

@@ -42,6 +42,9 @@ type clientCreate struct {
 	JSON        bool     `name:"json" help:"Print the client, with its secret, as one line of JSON."`
 }
 
+// Validate rejects unknown scopes.
+func (c *clientCreate) Validate() error { return checkScopes(c.Scope) }
+
 // Run creates the client. It writes only the secret to standard output.
 func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 	db, err := c.open(ctx)
@@ -123,7 +126,7 @@ func (c *clientUpdate) Validate() error {
 	if c.Name == nil && c.Service == nil && c.RedirectURI == nil && c.Scope == nil && c.Public == nil {
 		return errors.New("nothing to change: give --name, --service, --redirect-uri, --scope or --public")
 	}
-	return nil
+	return checkScopes(slices.DeleteFunc(slices.Clone(c.Scope), func(scope string) bool { return scope == "" }))
 }
 
 // Run changes the client and prints it.

@@ -30,6 +30,24 @@ type eventsTail struct {
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }
 
+// Validate rejects channels that are no UUIDs, and unknown types.
+func (c *eventsTail) Validate() error {
+	if _, err := parseChannel(c.Channel); err != nil {
+		return err
+	}
+	return checkTypes(c.Type, eventtype.Types())
+}
+
+// checkTypes rejects types that are not among those that are known.
+func checkTypes(types, known []string) error {
+	for _, kind := range types {
+		if !slices.Contains(known, kind) {
+			return fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // Run prints events as they happen, until the process receives SIGINT or SIGTERM.
 func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
@@ -38,10 +56,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	wants, err := c.filter(channelID)
-	if err != nil {
-		return err
-	}
+	wants := c.filter(channelID)
 	db, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -115,15 +130,10 @@ func checkChannel(ctx context.Context, db *store.Store, id uid.ID) error {
 	return inWords("--channel "+id.String(), listing.CheckChannel(ctx, db, id))
 }
 
-func (c *eventsTail) filter(channelID uid.ID) (func(*outbox.Event) bool, error) {
-	for _, kind := range c.Type {
-		if !slices.Contains(eventtype.Types(), kind) {
-			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(eventtype.Types(), ", "))
-		}
-	}
+func (c *eventsTail) filter(channelID uid.ID) func(*outbox.Event) bool {
 	return func(e *outbox.Event) bool {
 		return (channelID.IsZero() || e.ChannelID == channelID) && (len(c.Type) == 0 || slices.Contains(c.Type, string(e.Type)))
-	}, nil
+	}
 }
 
 // printEvent prints an event, given in its JSON form, and the cursor after it: as one

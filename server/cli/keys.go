@@ -20,6 +20,10 @@ func (c *keysRotate) Run(ctx context.Context, s *streams) error {
 	if err := db.RotateCursorKey(ctx, c.Revoke); err != nil {
 		return fmt.Errorf("rotate the key for cursors: %w", err)
 	}
-	fmt.Fprintln(s.err, "created a new key for cursors; servers use it within 75 seconds")
+	if c.Revoke {
+		fmt.Fprintln(s.err, "created a new key for cursors and deleted the earlier ones; servers refuse the earlier cursors within 75 seconds")
+		return nil
+	}
+	fmt.Fprintln(s.err, "created a new key for cursors; servers use it within 75 seconds, and earlier cursors stay valid")
 	return nil
 }

@@ -117,7 +117,7 @@ func (c *demoRaid) checkDemo(ctx context.Context) error {
 	case codes.NotFound, codes.Unimplemented:
 		return fmt.Errorf("the server at %s is not a demo, and only a demo is raided; start one with: moderato serve --demo", c.GRPCServer)
 	case codes.Unavailable:
-		return fmt.Errorf("the server at %s does not answer: %w; start it with: moderato serve --demo, or name another with --grpc-server", c.GRPCServer, err)
+		return unreachable("the server at "+c.GRPCServer, err, "start it with: moderato serve --demo, or name another with --grpc-server")
 	}
 	return err
 }

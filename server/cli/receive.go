@@ -17,6 +17,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -44,15 +45,23 @@ type eventsReceive struct {
 	Secret    secret     `help:"Sign forwarded deliveries with this secret, whsec_ and base64, so that the receiver can keep it. Default: the new webhook's secret. Prefer the variable, or - to read it from standard input: arguments are visible in the process list." env:"MODERATO_WEBHOOK_SECRET" placeholder:"SECRET"`
 }
 
+// Validate rejects channels that are no UUIDs, and unknown types.
+func (c *eventsReceive) Validate() error {
+	if _, err := parseChannel(c.Channel); err != nil {
+		return err
+	}
+	if err := checkTypes(c.Type, slices.Concat(eventtype.Types(), eventtype.LiveTypes())); err != nil {
+		return err
+	}
+	return c.api.Validate()
+}
+
 // Run receives events until the process receives SIGINT, SIGTERM, or SIGHUP, which is
 // sent when its terminal closes.
 func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
-	if _, err := parseChannel(c.Channel); err != nil {
-		return err
-	}
 	signer, err := c.signer()
 	if err != nil {
 		return err

@@ -219,7 +219,7 @@ func TestReceiverReportsMissingSettings(t *testing.T) {
 		"no server":    {receive("--server=http://127.0.0.1:1"), "the server does not answer"},
 		"other server": {receive("--server=http://" + p.Admin), "which is not Moderato's REST API; check --server"},
 		"port":         {receive("--server=http://"+p.REST, "--port="+portOf(p.Admin)), "choose another port with --port"},
-		"type":         {receive("--server=http://"+p.REST, "--url=https://hooks.example.com", "--type=channel.bun"), "type[0] must be an event type"},
+		"type":         {receive("--server=http://"+p.REST, "--url=https://hooks.example.com", "--type=channel.bun"), `--type "channel.bun": must be one of channel.ban, `},
 		"client":       {receive("--server=http://"+p.REST, "--client=other"), "CLIENT_ID_MISMATCH"},
 	} {
 		if got := refused(t, c.args...); !strings.Contains(got, c.want) || strings.Contains(got, token) {
@@ -253,7 +253,7 @@ func portOf(address string) string { return address[strings.LastIndexByte(addres
 
 func TestReceiverNamesInvalidFlag(t *testing.T) {
 	got := process.Run(t, nil, "", "events", "receive", "--client=x", "--token=x", "--channel=zzz")
-	if got.Code != 1 || !strings.Contains(got.Err, `--channel "zzz": must be a UUID`) {
+	if got.Code != 2 || !strings.Contains(got.Err, `--channel "zzz": must be a UUID`) {
 		t.Errorf("got %+v", got)
 	}
 }

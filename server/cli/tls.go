@@ -77,6 +77,16 @@ func (c *trust) validate(isOn bool, with string) error {
 	return nil
 }
 
+// unreachable returns the error of a server that cannot be called, with what to do. A server
+// whose certificate is not trusted does answer.
+func unreachable(server string, err error, otherwise string) error {
+	// gRPC has only the text of the error.
+	if strings.Contains(err.Error(), "x509: ") {
+		return fmt.Errorf("the certificate of %s is not trusted: %w; name the authority that signed it with --tls-ca, and the server as its certificate does", server, err)
+	}
+	return fmt.Errorf("%s does not answer: %w; %s", server, err, otherwise)
+}
+
 // config returns the configuration of a TLS client.
 func (c *trust) config() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}

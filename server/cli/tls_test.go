@@ -44,7 +44,8 @@ func TestCommandsConnectOverTLS(t *testing.T) {
 		want      string // in the error; empty for success
 	}{
 		{call, []string{trusting}, ""},
-		{call, nil, "certificate signed by unknown authority"},
+		{call, nil, "the certificate of the server is not trusted: "},
+		{call, nil, "name the authority that signed it with --tls-ca"},
 		{call, []string{"MODERATO_TLS_CA=" + other.File}, "certificate signed by unknown authority"},
 		{cause, append(identified, trusting), ""},
 	} {

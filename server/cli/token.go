@@ -60,35 +60,56 @@ type tokenIssue struct {
 	JSON    bool          `name:"json" help:"Print the token, and what it is, as one line of JSON."`
 }
 
-// Run issues the token. Without --json it writes only the text of the token to standard output.
-func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
-	token := authn.NewToken{ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope)))}
-	switch {
-	case c.App:
-		token.Kind = authn.App
-	case c.Service:
-		token.Kind = authn.Service
-	case c.User != "":
-		token.Kind = authn.User
-		id, err := uid.Parse(c.User)
-		if err != nil {
-			return fmt.Errorf("--user %q: must be a UUID in its 36-character form", c.User)
-		}
-		token.UserID = id
-	default:
+// Validate rejects what no token can be.
+func (c *tokenIssue) Validate() error {
+	if c.User == "" && !c.App && !c.Service {
 		return errors.New("one of --user UUID, --app and --service is required")
+	}
+	if _, err := uid.Parse(c.User); c.User != "" && err != nil {
+		return fmt.Errorf("--user %q: must be a UUID in its 36-character form", c.User)
 	}
 	if c.TTL < 0 {
 		return fmt.Errorf("--ttl %s: must be more than 0", c.TTL)
 	}
+	if err := checkScopes(c.Scope); err != nil {
+		return err
+	}
+	return c.lifetimes.Validate()
+}
+
+// checkScopes rejects unknown scopes.
+func checkScopes(scopes []string) error {
+	for _, scope := range scopes {
+		if !slices.Contains(authn.Scopes(), scope) {
+			return fmt.Errorf("--scope %q: must be one of %s", scope, strings.Join(authn.Scopes(), ", "))
+		}
+	}
+	return nil
+}
+
+// token returns the token to issue.
+func (c *tokenIssue) token() authn.NewToken {
+	token := authn.NewToken{Kind: authn.Service, ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope)))}
+	switch {
+	case c.App:
+		token.Kind = authn.App
+	case c.User != "":
+		token.Kind, token.UserID = authn.User, uid.MustParse(c.User) // Validate has parsed it
+	}
+	if token.Lifetime = c.TTL; c.TTL == 0 {
+		token.Lifetime = c.Lifetimes().Of(token.Kind)
+	}
+	return token
+}
+
+// Run issues the token. Without --json it writes only the text of the token to standard output.
+func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
+	token := c.token()
 	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if token.Lifetime = c.TTL; c.TTL == 0 {
-		token.Lifetime = c.Lifetimes().Of(token.Kind)
-	}
 	issued, err := authn.Issue(ctx, db, token)
 	if err != nil {
 		return inWords("issue token", err)

@@ -57,6 +57,16 @@ type eventsTrigger struct {
 	JSON    bool   `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }
 
+// Validate rejects unknown types, and channels that are no UUIDs.
+func (c *eventsTrigger) Validate() error {
+	if c.Type != "" {
+		if _, err := c.recipe(); err != nil {
+			return err
+		}
+	}
+	return c.grpcAPI.Validate()
+}
+
 // Run causes the events and prints each as a listener receives it.
 func (c *eventsTrigger) Run(ctx context.Context, s *streams) error {
 	if c.Type == "" {
@@ -139,7 +149,7 @@ func (a *grpcAPI) checkService(ctx context.Context, client *moderato.Client) err
 	self, err := client.Tokens.GetSelf(ctx, &moderatov1.GetSelfRequest{})
 	switch {
 	case status.Code(err) == codes.Unavailable:
-		return fmt.Errorf("the server at %s does not answer: %w; start it, or name another with --grpc-server", a.GRPCServer, err)
+		return unreachable("the server at "+a.GRPCServer, err, "start it, or name another with --grpc-server")
 	case err != nil:
 		return err
 	case self.GetKind() != string(authn.Service):

@@ -49,7 +49,7 @@ func (o *Outages) Works(ctx context.Context) {
 	if o.since.IsZero() || time.Since(o.last) < quietTime {
 		return
 	}
-	slog.New(o.log).InfoContext(ctx, "the database works again", "failed_for", o.last.Sub(o.since).String(), "failures", o.failures)
+	slog.New(o.log).InfoContext(ctx, "the database works again", Milliseconds("failed_for_ms", o.last.Sub(o.since)), "failures", o.failures)
 	o.since, o.failures = time.Time{}, 0
 }
 

@@ -63,7 +63,7 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		outages.Works(ctx)
 		outages.Works(ctx)
-		want(`"the database works again" failed_for=20s failures=210`)
+		want(`"the database works again" failed_for_ms=20000 failures=210`)
 
 		outages.Failed(ctx, late)
 		log.Error("call", "error", late)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/tracing"
 )
 
@@ -36,7 +37,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 		slog.String("method", c.method),
 		slog.String("transport", c.transport),
 		slog.String("code", o.code),
-		slog.Duration("duration", elapsed),
+		logging.Milliseconds("duration_ms", elapsed),
 	}
 	if id := tracing.TraceID(c.Context); id != "" {
 		attrs = append(attrs, slog.String("trace_id", id))

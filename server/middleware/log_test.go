@@ -118,8 +118,8 @@ func TestLogLineNamesCaller(t *testing.T) {
 				t.Errorf("%s: got %s %q, want %q", c.id, key, got, want)
 			}
 		}
-		if line["method"] != listModerators || line["duration"] == nil {
-			t.Errorf("%s: got method %v and duration %v", c.id, line["method"], line["duration"])
+		if line["method"] != listModerators || line["duration_ms"] == nil {
+			t.Errorf("%s: got method %v and duration %v", c.id, line["method"], line["duration_ms"])
 		}
 	}
 }

@@ -82,7 +82,7 @@ func firstRefresh(ctx context.Context, st *store.Store, where string, args []any
 // endRefreshes ends the tokens of a client for a user.
 func endRefreshes(ctx context.Context, st *store.Store, of Holder) (revoked int, err error) {
 	err = st.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		if _, err := lockGrant(ctx, st, tx, of.ClientID, of.UserID); err != nil {
+		if _, err := lockGrant(ctx, tx, of.ClientID, of.UserID); err != nil {
 			return err
 		}
 		now, err := st.Clock.Now(ctx, tx)

@@ -67,10 +67,10 @@ func report(ctx context.Context, log *slog.Logger, results []*goose.MigrationRes
 	var took time.Duration
 	for _, r := range results {
 		took += r.Duration
-		log.DebugContext(ctx, "migrated one step", "step", r.Source.Path, "duration", r.Duration.Round(time.Millisecond).String())
+		log.DebugContext(ctx, "migrated one step", "step", r.Source.Path, "duration_ms", r.Duration.Milliseconds())
 	}
 	if len(results) > 0 {
-		log.InfoContext(ctx, "migrated", "steps", len(results), "to", results[len(results)-1].Source.Version, "duration", took.Round(time.Millisecond).String())
+		log.InfoContext(ctx, "migrated", "steps", len(results), "to", results[len(results)-1].Source.Version, "duration_ms", took.Milliseconds())
 	}
 }
 

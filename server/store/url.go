@@ -60,7 +60,7 @@ func ParseURL(text string) (URL, error) {
 	for i, text := range texts {
 		var err error
 		if u, err = url.Parse(text); err != nil {
-			return URL{}, errors.New("is not a well-formed URL; use " + urlForms)
+			return URL{}, errors.New("is not a well-formed URL; use " + urlForms + encodeHint)
 		}
 		if u.Hostname() == "" && len(texts) > 1 {
 			return URL{}, errors.New("has an empty host between commas; use mysql://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME")
@@ -75,6 +75,9 @@ func ParseURL(text string) (URL, error) {
 	}
 	parsed := URL{Host: strings.Join(hosts, ","), User: u.User.Username(), Name: strings.TrimPrefix(u.Path, "/"), TLS: "false"}
 	parsed.Password, _ = u.User.Password()
+	if hasUnencoded(text) {
+		return URL{}, errors.New("has a special character in the user or the password" + encodeHint)
+	}
 	if u.Hostname() == "" || parsed.Name == "" || strings.Contains(parsed.Name, "/") {
 		return URL{}, errors.New("needs a host and a database name; use " + urlForms)
 	}
@@ -142,4 +145,18 @@ func (u URL) String() string {
 		return "sqlite:" + u.Path
 	}
 	return "mysql://" + u.Host + "/" + u.Name
+}
+
+// encodeHint says what passwords need.
+const encodeHint = "; percent-encode special characters of the password, such as %40 for @, %2F for / and %23 for #"
+
+// hasUnencoded reports whether the user or the password of a URL has a character that ends
+// them too early: then an @ follows the path, the query or the fragment.
+func hasUnencoded(text string) bool {
+	rest := strings.TrimPrefix(text, "mysql://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	return strings.Count(rest[:end], "@") > 1 || (!strings.Contains(rest[:end], "@") && strings.Contains(rest[end:], "@"))
 }

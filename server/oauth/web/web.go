@@ -17,6 +17,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -175,7 +176,7 @@ func (h *handler) log(x *exchange, err error, elapsed time.Duration) {
 	h.Observe(x.r.URL.Path, code, elapsed)
 	attrs := []slog.Attr{
 		slog.String("request_id", requestid.FromContext(x.r.Context())), slog.String("method", x.r.URL.Path),
-		slog.String("transport", "rest"), slog.String("code", code), slog.Duration("duration", elapsed),
+		slog.String("transport", "rest"), slog.String("code", code), logging.Milliseconds("duration_ms", elapsed),
 		slog.String("address", x.r.RemoteAddr),
 	}
 	if x.client != "" {
