@@ -267,7 +267,7 @@ func checkTypes(t *testing.T, directory string) {
 		t.Fatal(err)
 	}
 	out, err := command(t, directory, filepath.Join(modules, ".bin", "tsc"), "--noEmit", "--strict", "--target", "ES2022",
-		"--module", "NodeNext", "--types", "node", "--typeRoots", filepath.Join(modules, "@types"), "tour.mts", "types.mts").CombinedOutput()
+		"--module", "NodeNext", "--exactOptionalPropertyTypes", "--types", "node", "--typeRoots", filepath.Join(modules, "@types"), "tour.mts", "types.mts").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -357,3 +357,19 @@ func TestChannelsComeAndGo(t *testing.T) {
 		compare()
 	})
 }
+
+// TestConfirmationsAreAtMostOneASecond counts the responses to a chat server while nothing
+// changes.
+func TestConfirmationsAreAtMostOneASecond(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	s.Load(t, servertest.World()...)
+	w := watch(t, s, s.AsService(t), everything(), nil)
+	w.settle(s)
+	before := w.confirmations.Load()
+	const seconds = 3
+	time.Sleep(seconds * time.Second)
+	if n := w.confirmations.Load() - before; n < 1 || n > seconds+1 {
+		t.Errorf("%d confirmations in %d s, want one a second", n, seconds)
+	}
+}

@@ -22,6 +22,9 @@ const (
 	// maxSilence is how long a stream sends nothing. The contract promises a response every
 	// 2 s.
 	maxSilence = 1500 * time.Millisecond
+	// confirmInterval is the time between two responses that only confirm. The observer looks
+	// more often.
+	confirmInterval = time.Second
 )
 
 // selection holds the channels of a stream.
@@ -102,8 +105,9 @@ type stream struct {
 	// was told.
 	sentMissing map[uid.ID]bool
 	// placed is what cursors have of sentChecks and sentMissing; nil after they changed.
-	placed    *place
-	confirmed *state // the latest state that a message confirmed
+	placed      *place
+	confirmed   *state // the latest state that a message confirmed
+	confirmedAt time.Time
 }
 
 // present returns what the stream was told last.
@@ -174,7 +178,7 @@ func (s *stream) run(ctx context.Context) error {
 		if s.barrier != nil && s.barrier.isPassed(s.from.Position()) {
 			s.barrier, m.IsComplete = nil, true
 		}
-		mayConfirm := s.barrier == nil && present != s.confirmed && s.from.Position() >= present.Last
+		mayConfirm := s.barrier == nil && present != s.confirmed && time.Since(s.confirmedAt) >= confirmInterval && s.from.Position() >= present.Last
 		if len(m.GetChanges()) == 0 && !m.GetIsComplete() && !mayConfirm {
 			continue
 		}
@@ -271,7 +275,7 @@ func (s *stream) sendAt(ctx context.Context, m *platformv1.WatchStandingsRespons
 		}
 		if position >= present.Last {
 			m.AsOf = int64(present.asOf)
-			s.confirmed = present
+			s.confirmed, s.confirmedAt = present, time.Now()
 		}
 	}
 	return s.deliver(ctx, m, present)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -175,6 +176,8 @@ type chatServer struct {
 	largest   int // the most changes of a message
 	err       error
 	acks      bool // whether it acknowledges
+
+	confirmations atomic.Int64 // responses that only confirm
 }
 
 // watch opens a stream.
@@ -246,6 +249,9 @@ func (w *chatServer) handle(m *platformv1.WatchStandingsResponse) {
 	}
 	if w.complete == 0 {
 		w.early++
+	}
+	if m.GetAsOf() != 0 && len(m.GetChanges()) == 0 {
+		w.confirmations.Add(1)
 	}
 	w.cursor = m.GetCursor()
 	w.asOf = max(w.asOf, m.GetAsOf())

@@ -114,7 +114,7 @@ export class Auth implements Credentials {
   async signInWithDevice(options: {
     scopes: Scope[]
     onPrompt: (prompt: DevicePrompt) => void
-    signal?: AbortSignal
+    signal?: AbortSignal | undefined
   }): Promise<Tokens> {
     const device = await this.#post<Record<string, string> & { interval?: number; expires_in: number }>(
       '/oauth2/device_authorization', { scope: options.scopes.join(' ') }, options.signal)
@@ -136,7 +136,7 @@ export class Auth implements Credentials {
   }
 
   /** Signs in as the app itself, which needs the client's secret. */
-  async signInAsApp(options: { scopes?: Scope[] } = {}): Promise<Tokens> {
+  async signInAsApp(options: { scopes?: Scope[] | undefined } = {}): Promise<Tokens> {
     return this.#obtain(appFields(options.scopes))
   }
 

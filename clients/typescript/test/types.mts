@@ -24,6 +24,13 @@ for await (const event of await moderato.events.listen({ type: ['channel.ban', '
 // @ts-expect-error there is no such type
 await moderato.events.listen({ type: ['channel.bann'] })
 
+// Every option may be undefined, as a value that comes from elsewhere can be.
+export const withoutOptions: Moderato = new Moderato({
+  baseUrl: '', clientId: '', clientSecret: undefined, tokens: undefined, onTokens: undefined, timeout: undefined, retries: undefined, fetch: undefined,
+})
+await moderato.moderation.banUser({ channelId: '', banUserId: '' }, { timeout: undefined, retries: undefined, signal: undefined, idempotencyKey: undefined })
+await moderato.events.listen({ channelId: undefined, type: undefined, cursor: undefined, signal: undefined, idleTimeout: undefined, onDisconnect: undefined, onMissed: undefined })
+
 export function describe(event: Event): string {
   switch (event.type) {
     case 'channel.follow':
