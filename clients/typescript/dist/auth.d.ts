@@ -64,11 +64,11 @@ export declare class Auth implements Credentials {
     signInWithDevice(options: {
         scopes: Scope[];
         onPrompt: (prompt: DevicePrompt) => void;
-        signal?: AbortSignal;
+        signal?: AbortSignal | undefined;
     }): Promise<Tokens>;
     /** Signs in as the app itself, which needs the client's secret. */
     signInAsApp(options?: {
-        scopes?: Scope[];
+        scopes?: Scope[] | undefined;
     }): Promise<Tokens>;
     /**
      * Renews the access token. Calls do this by themselves when it has expired; several at

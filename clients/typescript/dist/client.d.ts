@@ -8,20 +8,20 @@ export interface ModeratoOptions {
     /** The id of your client. */
     clientId: string;
     /** The secret of your client, if it has one. Keep it out of browsers. */
-    clientSecret?: string;
+    clientSecret?: string | undefined;
     /** The tokens of an earlier sign-in, or `{ accessToken }` alone. */
-    tokens?: Tokens;
+    tokens?: Tokens | undefined;
     /**
      * Stores new tokens. Each refresh replaces the refresh token, and the former one soon
      * stops working, so a program that is to stay signed in must store them here.
      */
-    onTokens?: (tokens: Tokens) => void | Promise<void>;
+    onTokens?: ((tokens: Tokens) => void | Promise<void>) | undefined;
     /** How long an attempt of a call may take, in milliseconds; 20000 by default, longer than a server takes. */
-    timeout?: number;
+    timeout?: number | undefined;
     /** How often a call is repeated after a transient failure; 2 by default. */
-    retries?: number;
+    retries?: number | undefined;
     /** What sends requests; the global `fetch` by default. */
-    fetch?: typeof fetch;
+    fetch?: typeof fetch | undefined;
 }
 /**
  * A client of Moderato.

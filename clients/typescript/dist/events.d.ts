@@ -4,19 +4,19 @@ import { type Transport } from './transport.js';
 /** Which events to receive, and from where. */
 export interface ListenOptions<Type extends EventType = EventType> {
     /** The channel; if not given, every channel that the user owns or moderates. */
-    channelId?: string;
+    channelId?: string | undefined;
     /** The types; if not given, all types that the caller may hear. */
-    type?: Type[];
+    type?: Type[] | undefined;
     /** Where to resume: the `cursor` of the last event that you handled. If not given, from now on. */
-    cursor?: string;
+    cursor?: string | undefined;
     /** Ends the stream. */
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
     /** After how many milliseconds of silence to connect again; 40000 by default. The server sends something every 15 s. */
-    idleTimeout?: number;
+    idleTimeout?: number | undefined;
     /** Called when the connection breaks, before it is made again. */
-    onDisconnect?: (error: ModeratoError) => void;
+    onDisconnect?: ((error: ModeratoError) => void) | undefined;
     /** Called when chat messages were lost, because they were not received fast enough. */
-    onMissed?: (count: number) => void;
+    onMissed?: ((count: number) => void) | undefined;
 }
 /**
  * A stream of events, which connects again by itself and resumes where it was. No stored

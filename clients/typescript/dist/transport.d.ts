@@ -3,16 +3,16 @@ import { ModeratoError } from './errors.js';
 /** Options of one call. */
 export interface RequestOptions {
     /** Cancels the call. */
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
     /** How long an attempt may take, in milliseconds; by default as for the client. */
-    timeout?: number;
+    timeout?: number | undefined;
     /** How often the call is repeated after transient failures; by default as for the client. */
-    retries?: number;
+    retries?: number | undefined;
     /**
      * The idempotency key of a change, by default a new UUID. Choose one and store it to
      * repeat the call after a restart of your program.
      */
-    idempotencyKey?: string;
+    idempotencyKey?: string | undefined;
 }
 /** A call of the API. */
 export interface Call extends RequestOptions {

@@ -4,7 +4,7 @@ export type WebhookHeaders = Headers | Record<string, string | string[] | undefi
 /** Options of {@link verifyWebhook}. */
 export interface WebhookOptions {
     /** How many seconds the delivery's time may differ from the clock; 300 by default. */
-    tolerance?: number;
+    tolerance?: number | undefined;
 }
 /**
  * Verifies a webhook delivery (Standard Webhooks), and returns its event. A delivery can
