@@ -20,7 +20,7 @@ FUZZTIME ?= 20s
 # The race detector would slow these processes down, and the code of the server runs with it
 # in the tests of its packages. The memory of clients/go/standing is read without locks, so
 # its tests need the detector.
-UNRACED := /((server/cli|clients/compat|docs|bench|testdb|experiments)(/|$$)|clients(/go(/example)?)?$$)
+UNRACED := /((server/cli|clients/compat|docs|test/bench|test/testdb|test/experiments)(/|$$)|clients(/go(/example)?)?$$)
 # What make test runs: a package pattern, tests by name.
 PKG ?= ./...
 SELECTED = $(if $(RUN),-run '$(RUN)')
@@ -54,7 +54,7 @@ run: build ## Serve the demo on an embedded database, and print how to use it.
 
 .PHONY: $(TESTDB)
 $(TESTDB):
-	@go build -o $@ ./testdb/with-databases
+	@go build -o $@ ./test/testdb/with-databases
 
 .PHONY: bin/statements
 bin/statements:
@@ -72,7 +72,7 @@ clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime, HAProx
 
 .PHONY: test
 test: export MODERATO_TEST_STATEMENTS = $(RECORDED)
-test: $(TESTDB) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: PKG=./server/moderation RUN=Ban
+test: $(TESTDB) bin/statements clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: PKG=./server/domain/moderation RUN=Ban
 	rm -rf $(RECORDED)
 	@echo '== tests that start other programs, on every store'
 	$(call run-tests,-E,$(TESTDB))
@@ -92,7 +92,7 @@ endef
 
 .PHONY: statements
 statements: export MODERATO_TEST_STATEMENTS = $(RECORDED)
-statements: $(TESTDB) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/chat
+statements: $(TESTDB) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/domain/chat
 	rm -rf $(RECORDED)
 	MODERATO_TEST_SQLITE=none $(TESTDB) $(GOTEST) -- -count 1 $(SELECTED) $(if $(filter ./...,$(PKG)),./server/...,$(PKG))
 	$(CHECK_STATEMENTS)
@@ -118,15 +118,15 @@ fmt: ## Format the code and the .proto files.
 	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
-gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, what docs/ has of them, and the table of server/textmatch.
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, what docs/ has of them, and the table of internal/textmatch.
 	rm -rf gen
 	$(TOOL) buf generate
 	go build -C tools -o ../bin/generate-ent ./generate-ent
 	bin/generate-ent
 	$(TOOL) buf build proto -o bin/contract.binpb
 	go run ./docs/generate -image bin/contract.binpb
-	go run ./server/textmatch/generate > bin/lookalikes.txt
-	mv bin/lookalikes.txt server/textmatch/lookalikes.txt
+	go run ./internal/textmatch/generate > bin/lookalikes.txt
+	mv bin/lookalikes.txt internal/textmatch/lookalikes.txt
 
 .PHONY: gen-clients
 gen-clients: ## Generate the operations and types of clients/typescript and clients/python from docs/openapi, and clients/typescript/dist, which servers offer for download.
@@ -137,7 +137,7 @@ gen-clients: ## Generate the operations and types of clients/typescript and clie
 	npm run --silent --prefix clients/typescript build
 	python3 clients/python/generate.py
 
-GENERATED := gen ent clients/typescript/dist server/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/feed-reference.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
+GENERATED := gen ent clients/typescript/dist internal/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/feed-reference.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
 gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }
@@ -161,12 +161,12 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 .PHONY: soak
 soak: $(TESTDB) ## Overload servers, and the experiments of docs/reliability.md, at full scale on every kind of store: seven hours and 5 GB. FOR=10m shortens the soak itself, ARGS='-run TestNetwork' selects.
 	tools/install-packages faketime=faketime haproxy=haproxy
-	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -p 1 -parallel 1 -timeout 2h -v ./server/abuse ./experiments/requests $(ARGS)
-	$(TESTDB) env MODERATO_SOAK=1 MODERATO_TEST_ALL=1 go test -count=1 -parallel 1 -timeout 12h -v ./experiments $(if $(FOR),-for $(FOR)) $(ARGS)
+	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -p 1 -parallel 1 -timeout 2h -v ./test/abuse ./test/experiments/requests $(ARGS)
+	$(TESTDB) env MODERATO_SOAK=1 MODERATO_TEST_ALL=1 go test -count=1 -parallel 1 -timeout 12h -v ./test/experiments $(if $(FOR),-for $(FOR)) $(ARGS)
 
 .PHONY: histories
 histories: $(TESTDB) ## Check 200 concurrent histories of bans, mutes, batches and posts for linearizability, and 200 with servers that are killed, on every kind of store.
-	MODERATO_TEST_HISTORIES=200 MODERATO_TEST_ALL=1 $(TESTDB) go test -count=1 -timeout 1h -v ./server/moderation/histories -artifacts
+	MODERATO_TEST_HISTORIES=200 MODERATO_TEST_ALL=1 $(TESTDB) go test -count=1 -timeout 1h -v ./server/domain/moderation/histories -artifacts
 
 .PHONY: bot-soak
 bot-soak: ## Kill and restart the server of a documented bot for ten minutes (FOR=3m for less); the bot must miss no event.
@@ -204,13 +204,13 @@ deploy-check: manifests ## The same, and check deploy/ with Prometheus (its rule
 	PATH="$(CURDIR)/bin/prometheus/usr/bin:$$PATH" MODERATO_TEST_MYSQL=none go test -count=1 -timeout 5m -v ./deploy
 
 .PHONY: bench
-bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only followers' for less.
+bench: ## Measure against the floors; keeps its data in test/bench/.data. ARGS='-only followers' for less.
 	tools/install-bench-tools
-	go run ./bench $(ARGS)
+	go run ./test/bench $(ARGS)
 
 .PHONY: microbench
 microbench: ## Benchmark JSON, cursors, tokens and queries, six times each, for benchstat.
-	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/cursor ./server/authn ./gateway
+	go test -run '^$$' -bench . -benchmem -count 6 ./internal/jsonapi ./server/store/cursor ./server/rpc/authn ./gateway
 
 .PHONY: migration
 migration: $(TESTDB) ## Propose migrations for a changed ent/schema: make migration NAME=add_followers

@@ -18,11 +18,11 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }

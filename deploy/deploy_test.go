@@ -13,12 +13,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/moderato-live/moderato/internal/certificates"
+	"github.com/moderato-live/moderato/internal/certificates/certtest"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/certificates"
-	"github.com/moderato-live/moderato/server/certificates/certtest"
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 const (
@@ -134,7 +134,7 @@ func TestEveryMetricExists(t *testing.T) {
 func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, dir := range []string{"../server", "../gateway"} {
+	for _, dir := range []string{"../server", "../gateway", "../internal"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
 				all.Write(read(t, path))

@@ -8,9 +8,10 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/application"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // Application is the model entity for the Application schema.

@@ -9,9 +9,10 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/application"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // ApplicationCreate is the builder for creating a Application entity.

@@ -9,8 +9,9 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // ChannelCountDeltaCreate is the builder for creating a ChannelCountDelta entity.

@@ -10,9 +10,10 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // ClipUpdate is the builder for updating Clip entities.

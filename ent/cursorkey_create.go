@@ -9,8 +9,9 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/cursorkey"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // CursorKeyCreate is the builder for creating a CursorKey entity.

@@ -8,8 +8,9 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/eventsequencer"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // EventSequencer is the model entity for the EventSequencer schema.

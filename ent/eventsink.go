@@ -8,8 +8,9 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/eventsink"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // EventSink is the model entity for the EventSink schema.

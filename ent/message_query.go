@@ -11,9 +11,10 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // MessageQuery is the builder for querying Message entities.

@@ -10,6 +10,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"
@@ -57,9 +58,9 @@ import (
 	"github.com/moderato-live/moderato/ent/vote"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 const (

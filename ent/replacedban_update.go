@@ -10,10 +10,11 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/replacedban"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // ReplacedBanUpdate is the builder for updating ReplacedBan entities.

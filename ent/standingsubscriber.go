@@ -8,9 +8,10 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // StandingSubscriber is the model entity for the StandingSubscriber schema.

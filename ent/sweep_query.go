@@ -11,9 +11,10 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/sweep"
-	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/internal/digest"
 )
 
 // SweepQuery is the builder for querying Sweep entities.

@@ -9,9 +9,10 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/sweepchunk"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // SweepChunkCreate is the builder for creating a SweepChunk entity.

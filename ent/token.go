@@ -8,10 +8,11 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/token"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // Token is the model entity for the Token schema.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // typed sends a body with one Content-Type header line for each of types.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // What clients of the interface get wrong, and what they take for granted.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/cors"
 
-	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/internal/requestid"
 )
 
 func crossOrigin(origins []string) *cors.Cors {

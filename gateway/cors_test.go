@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // preflight sends the preflight request that a browser sends before a cross-origin

@@ -3,7 +3,7 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // Endpoint is an operation that is no call of a service: it reads and writes HTTP itself,

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // members returns the keys of a JSON object in order, and its values.

@@ -16,9 +16,9 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/inprocess"
-	"github.com/moderato-live/moderato/server/logging"
+	"github.com/moderato-live/moderato/internal/logging"
+	"github.com/moderato-live/moderato/server/middleware/inprocess"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // errorData is the `data` of an error body.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestErrorListsAllViolations(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestEmotesAreSentAgainOnlyIfTheyChanged(t *testing.T) {

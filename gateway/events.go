@@ -9,13 +9,13 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/inprocess"
-	"github.com/moderato-live/moderato/server/live"
-	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/sse"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/internal/sse"
+	"github.com/moderato-live/moderato/server/event/live"
+	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/middleware/inprocess"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 const (

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/inprocess"
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/watch"
+	"github.com/moderato-live/moderato/server/event/outbox/outboxtest"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/middleware/inprocess"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // frames counts the frames of a stream, and discards them.

@@ -18,9 +18,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/logging"
-	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/internal/logging"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // facade checks HTTP requests before they become calls.

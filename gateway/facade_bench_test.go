@@ -12,11 +12,11 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/inprocess"
-	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/domain/domains"
+	"github.com/moderato-live/moderato/server/middleware/inprocess"
+	"github.com/moderato-live/moderato/server/rpc/paging"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // discarded is a response writer that keeps only the status.

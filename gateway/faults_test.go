@@ -19,9 +19,9 @@ import (
 
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestEachErrorHasAnErrorResponse(t *testing.T) {

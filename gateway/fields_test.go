@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/assets"
+	"github.com/moderato-live/moderato/gateway/assets"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // The resources of docs/interface.md, section 2, field by field. A type is

@@ -15,7 +15,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // For any query, the parser either reports which field is wrong, or sets exactly the

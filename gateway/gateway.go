@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/idempotency"
+	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/middleware"
 )
 

@@ -17,12 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/importer"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/server/domain/importer"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")

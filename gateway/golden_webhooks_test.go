@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/internal/requestid"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // random maps the parts of responses about webhooks that differ at every run to the

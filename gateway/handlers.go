@@ -13,11 +13,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/idempotency"
-	"github.com/moderato-live/moderato/server/inprocess"
-	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/middleware/inprocess"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/paging"
 )
 
 // newMux returns a mux with the generated handlers.

@@ -10,7 +10,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/internal/requestid"
 )
 
 // The metadata of a call is its id and the credentials, each repeated as in the request.

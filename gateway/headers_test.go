@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // with returns the response to a request for the list of moderators with changed headers.

@@ -9,8 +9,8 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/internal/jsonapi"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 const contentType = "application/json"

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // operation is a row of the tables of docs/interface.md, section 4.

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // everyKind returns a message type with a field of each kind that queries support (bool,

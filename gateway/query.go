@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/internal/jsonapi"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // queryParser parses query strings. It accepts only JSON names, and `name[]`, `name`

@@ -3,7 +3,7 @@ package gateway_test
 import (
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestQueryParameters(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/apierr/apierrtest"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/apierr/apierrtest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // The id by which a request can be found is one and the same wherever it shows.

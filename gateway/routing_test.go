@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestUnknownPathIsNotFound(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/spelling"
+	"github.com/moderato-live/moderato/internal/spelling"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // limiting holds the folded names of fields with which clients of other APIs limit or

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // TestUnknownModerationFieldIsRejected sends fields without which a request would mean

@@ -11,18 +11,18 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/certificates"
-	"github.com/moderato-live/moderato/server/chat"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/logging"
-	"github.com/moderato-live/moderato/server/oauth/web"
-	"github.com/moderato-live/moderato/server/socketio"
+	"github.com/moderato-live/moderato/gateway/signin"
+	"github.com/moderato-live/moderato/internal/certificates"
+	"github.com/moderato-live/moderato/internal/logging"
+	"github.com/moderato-live/moderato/internal/tracing"
+	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/event/bus"
+	"github.com/moderato-live/moderato/server/event/socketio"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/event/webhooks"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/tracing"
-	"github.com/moderato-live/moderato/server/watch"
-	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // Config configures a server. A field's zero value selects its default, unless the zero
@@ -103,7 +103,7 @@ type Config struct {
 	// of this server such as assets.Avatar. Empty leaves them without.
 	DefaultAvatarURL string
 	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
-	DemoUsers []web.DemoUser
+	DemoUsers []signin.DemoUser
 	// Tracing says whether and how calls are traced; zero turns tracing off.
 	Tracing tracing.Settings
 	// Version is that of the program, for people on call.

@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
-	"github.com/moderato-live/moderato/server/socketio"
-	"github.com/moderato-live/moderato/server/webhooks"
+	"github.com/moderato-live/moderato/server/event/socketio"
+	"github.com/moderato-live/moderato/server/event/webhooks"
 )
 
 // wantedDescriptors is the recommended limit of file descriptors for a server: each

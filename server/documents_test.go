@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/docs/openapi"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestDocumentsAreServedToAnyone checks how the OpenAPI documents are served: without a

@@ -15,20 +15,20 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/access"
-	"github.com/moderato-live/moderato/server/activity"
-	"github.com/moderato-live/moderato/server/chat"
-	"github.com/moderato-live/moderato/server/content"
-	"github.com/moderato-live/moderato/server/directory"
-	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/domain/access"
+	"github.com/moderato-live/moderato/server/domain/activity"
+	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/domain/content"
+	"github.com/moderato-live/moderato/server/domain/directory"
+	"github.com/moderato-live/moderato/server/domain/domains"
+	"github.com/moderato-live/moderato/server/domain/importer"
+	"github.com/moderato-live/moderato/server/domain/oauth"
+	"github.com/moderato-live/moderato/server/event/sessions"
+	"github.com/moderato-live/moderato/server/event/standings"
+	"github.com/moderato-live/moderato/server/event/tickets"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/event/webhooks"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/oauth"
-	"github.com/moderato-live/moderato/server/standings"
-	"github.com/moderato-live/moderato/server/subscriptions"
-	"github.com/moderato-live/moderato/server/tickets"
-	"github.com/moderato-live/moderato/server/watch"
-	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // Bounds of the gRPC transport.
@@ -101,7 +101,7 @@ type services struct {
 	importer *importer.Service
 	tickets  *tickets.Service
 
-	subscriptions *subscriptions.Service
+	subscriptions *sessions.Service
 
 	watch     *watch.Service
 	standings *standings.Service

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/event/bus"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestDocumentationListsEveryJob compares the jobs in the metrics with those in the documentation.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestCountersBeginAtZero reads the metrics of a server to which nothing has happened. A rate

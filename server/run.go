@@ -24,38 +24,38 @@ import (
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway"
-	"github.com/moderato-live/moderato/server/assets"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/certificates"
-	"github.com/moderato-live/moderato/server/chat"
-	"github.com/moderato-live/moderato/server/domain"
-	"github.com/moderato-live/moderato/server/domains"
+	"github.com/moderato-live/moderato/gateway/assets"
+	"github.com/moderato-live/moderato/gateway/signin"
+	"github.com/moderato-live/moderato/internal/certificates"
+	"github.com/moderato-live/moderato/internal/fair"
+	"github.com/moderato-live/moderato/internal/logging"
+	"github.com/moderato-live/moderato/internal/peer"
+	"github.com/moderato-live/moderato/internal/tracing"
+	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/change/tables"
+	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/domain/domains"
+	"github.com/moderato-live/moderato/server/domain/importer"
+	"github.com/moderato-live/moderato/server/domain/oauth"
 	"github.com/moderato-live/moderato/server/downloads"
-	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/idempotency"
-	"github.com/moderato-live/moderato/server/importer"
-	"github.com/moderato-live/moderato/server/inprocess"
-	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/live"
-	"github.com/moderato-live/moderato/server/logging"
+	"github.com/moderato-live/moderato/server/event/bus"
+	"github.com/moderato-live/moderato/server/event/live"
+	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/event/sessions"
+	"github.com/moderato-live/moderato/server/event/socketio"
+	"github.com/moderato-live/moderato/server/event/standings"
+	"github.com/moderato-live/moderato/server/event/tickets"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/event/webhooks"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/oauth"
-	"github.com/moderato-live/moderato/server/oauth/web"
-	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/peer"
-	"github.com/moderato-live/moderato/server/pictures"
-	"github.com/moderato-live/moderato/server/socketio"
-	"github.com/moderato-live/moderato/server/standings"
+	"github.com/moderato-live/moderato/server/middleware/inprocess"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/status"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/subscriptions"
-	"github.com/moderato-live/moderato/server/tickets"
-	"github.com/moderato-live/moderato/server/tracing"
-	"github.com/moderato-live/moderato/server/watch"
-	"github.com/moderato-live/moderato/server/webhooks"
+	"github.com/moderato-live/moderato/server/store/jobs"
+	"github.com/moderato-live/moderato/server/store/pictures"
 )
 
 const (
@@ -192,7 +192,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 
 		standings: standings.New(s.Store, watching, s.config.Log, registry),
 
-		subscriptions: &subscriptions.Service{Store: s.Store, Limits: s.config.Streams, Changed: s.sockets.Changed},
+		subscriptions: &sessions.Service{Store: s.Store, Limits: s.config.Streams, Changed: s.sockets.Changed},
 
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
@@ -206,7 +206,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	conn := inprocess.New(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
-	signIn := web.Endpoints(web.Options{
+	signIn := signin.Endpoints(signin.Options{
 		Service: implementations.oauth, LoginURL: s.config.LoginURL, PublicURL: s.config.PublicURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
 		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
@@ -234,7 +234,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Name: "moderato_event_streams", Help: "Event streams that are open on this server, over gRPC and Server-Sent Events.",
 	}, func() float64 { return float64(watching.OpenStreams()) }))
 	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.sources(registry, sequencer)), ReadHeaderTimeout: 5 * time.Second}
-	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
+	s.runJobs(domains.Jobs(tables.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
 	s.runJobs(rights.Jobs()...)
 	s.runJobs(implementations.standings.Jobs()...)
 	s.runJobs(messages.Job())

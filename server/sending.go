@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/rpc/paging"
 )
 
 // maxSendTime is how long a gRPC client may take to receive a long list.

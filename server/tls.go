@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/moderato-live/moderato/server/certificates"
-	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/internal/certificates"
+	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 // reloadInterval is how often the files of certificates are read. Notifications of the file

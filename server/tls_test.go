@@ -17,10 +17,10 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	"github.com/moderato-live/moderato/server/certificates"
-	"github.com/moderato-live/moderato/server/certificates/certtest"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/internal/certificates"
+	"github.com/moderato-live/moderato/internal/certificates/certtest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // getOver requests the documentation over REST, and returns the protocol and the status.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }

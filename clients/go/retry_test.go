@@ -20,9 +20,9 @@ import (
 	moderato "github.com/moderato-live/moderato/clients/go"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // TestRetries calls every operation of the contract on a server that is unavailable at

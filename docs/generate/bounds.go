@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/rpc/validate"
 )
 
 // boundsOf returns the bounds of a field together with those of its format; nil if it has

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // comments holds the comments of the .proto files, which the generated code does not have.

@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/moderato-live/moderato/gateway/signin"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/oauth/web"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // document is an OpenAPI document that is being made. Its components are added when
@@ -112,7 +112,7 @@ func (d *document) tags() (tags []object) {
 		}
 	}
 	return append(tags,
-		object{{"name", signInTag}, {"description", "How clients get tokens: OAuth 2.1 with PKCE at `/oauth2`, and the same in the API's own spelling at `/bapi/oauth2`. Client libraries find the endpoints at `" + web.MetadataPath + "`."}},
+		object{{"name", signInTag}, {"description", "How clients get tokens: OAuth 2.1 with PKCE at `/oauth2`, and the same in the API's own spelling at `/bapi/oauth2`. Client libraries find the endpoints at `" + signin.MetadataPath + "`."}},
 		object{{"name", documentsTag}, {"description", "This document."}})
 }
 

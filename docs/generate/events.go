@@ -10,7 +10,7 @@ import (
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 // event is an event type with the field of Event that holds its payload.

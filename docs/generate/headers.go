@@ -1,6 +1,6 @@
 package main
 
-import "github.com/moderato-live/moderato/server/authn"
+import "github.com/moderato-live/moderato/server/rpc/authn"
 
 // rateLimitHeaders are the headers that describe the caller's bucket.
 var rateLimitHeaders = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}

@@ -6,7 +6,7 @@ import (
 	"github.com/moderato-live/moderato/docs/openapi"
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // introduction says what is true of all operations.

@@ -27,7 +27,7 @@ func generate(image string) error {
 	if err != nil {
 		return err
 	}
-	golden, err := readGolden("gateway/testdata", "server/feed/testdata/payloads.golden")
+	golden, err := readGolden("gateway/testdata", "server/change/feed/testdata/payloads.golden")
 	if err != nil {
 		return err
 	}

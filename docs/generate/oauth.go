@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/oauth/web"
+	"github.com/moderato-live/moderato/gateway/signin"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
@@ -25,8 +25,8 @@ type form struct {
 
 func (d *document) signIn() object {
 	paths := object{
-		{web.MetadataPath, object{{"get", d.metadata()}}},
-		{web.AuthorizePath, object{{"get", d.authorize()}}},
+		{signin.MetadataPath, object{{"get", d.metadata()}}},
+		{signin.AuthorizePath, object{{"get", d.authorize()}}},
 	}
 	for _, f := range forms {
 		paths = append(paths, member{f.path, object{{"post", d.form(f)}}})

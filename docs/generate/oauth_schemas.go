@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
+	"github.com/moderato-live/moderato/gateway/signin"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/oauth/web"
 )
 
 // text returns the schema of a text.
@@ -53,7 +53,7 @@ const (
 
 var forms = []form{
 	{
-		path: web.TokenPath, id: "exchangeToken", summary: "Get tokens",
+		path: signin.TokenPath, id: "exchangeToken", summary: "Get tokens",
 		description: "Exchanges a code, a refresh token, a device code or the client's credentials for tokens (RFC 6749, RFC 8628). Until the user decided about a device, the error is `authorization_pending`; a device that asks too often gets `slow_down`.",
 		request: object{
 			{"grant_type", object{{"type", "string"}, {"description", "What the client has."}, {"enum", []string{
@@ -73,7 +73,7 @@ var forms = []form{
 		},
 	},
 	{
-		path: web.DevicePath, id: "authorizeDevice", summary: "Begin the device flow",
+		path: signin.DevicePath, id: "authorizeDevice", summary: "Begin the device flow",
 		description: "Returns a code that a bot or a command line shows to its user, and another with which it asks for the tokens (RFC 8628).",
 		request:     object{{"scope", text("The scopes, separated by spaces.")}}, required: []string{"scope"},
 		response: "DeviceAuthorization",
@@ -84,12 +84,12 @@ var forms = []form{
 		},
 	},
 	{
-		path: web.RevokePath, id: "revokeToken", summary: "Revoke a token",
+		path: signin.RevokePath, id: "revokeToken", summary: "Revoke a token",
 		description: "Ends an access token or a refresh token of the client (RFC 7009). An unknown token counts as revoked.",
 		request:     object{{"token", text("The token.")}, {"token_type_hint", text("Has no effect.")}}, required: []string{"token"},
 	},
 	{
-		path: web.IntrospectPath, id: "introspectToken", summary: "Introspect a token",
+		path: signin.IntrospectPath, id: "introspectToken", summary: "Introspect a token",
 		description: "Tells a client with a secret what one of its tokens allows (RFC 7662). The client of a backend may ask about any token. Of another token the response says only that it is not active.",
 		request:     object{{"token", text("The token.")}, {"token_type_hint", text("Has no effect.")}}, required: []string{"token"},
 		response: "Introspection", noPublic: true,

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // operation returns the operation of a method.

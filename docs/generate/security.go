@@ -3,9 +3,9 @@ package main
 import (
 	"slices"
 
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/oauth/web"
+	"github.com/moderato-live/moderato/gateway/signin"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // Names of the security schemes.
@@ -40,17 +40,17 @@ func securitySchemes() object {
 			{"description", "A token of a user, issued to a client. Users sign in with the authorization code flow and PKCE (S256), or with the device flow (RFC 8628), which bots and command lines use."},
 			{"flows", object{
 				{"authorizationCode", object{
-					{"authorizationUrl", web.AuthorizePath}, {"tokenUrl", web.TokenPath}, {"refreshUrl", web.TokenPath}, {"scopes", scopes},
+					{"authorizationUrl", signin.AuthorizePath}, {"tokenUrl", signin.TokenPath}, {"refreshUrl", signin.TokenPath}, {"scopes", scopes},
 				}},
 				{"x-deviceAuthorization", object{
-					{"deviceAuthorizationUrl", web.DevicePath}, {"tokenUrl", web.TokenPath}, {"refreshUrl", web.TokenPath}, {"scopes", scopes},
+					{"deviceAuthorizationUrl", signin.DevicePath}, {"tokenUrl", signin.TokenPath}, {"refreshUrl", signin.TokenPath}, {"scopes", scopes},
 				}},
 			}},
 		}},
 		{appToken, object{
 			{"type", "oauth2"},
 			{"description", "A token of a client itself. What it may do in a user's name depends on what the user granted to the client."},
-			{"flows", object{{"clientCredentials", object{{"tokenUrl", web.TokenPath}, {"scopes", ofApps}}}}},
+			{"flows", object{{"clientCredentials", object{{"tokenUrl", signin.TokenPath}, {"scopes", ofApps}}}}},
 		}},
 		{serviceToken, object{
 			{"type", "http"}, {"scheme", "bearer"},

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/moderato-live/moderato/server/static"
+	"github.com/moderato-live/moderato/gateway/static"
 )
 
 // The documents are embedded in gzip, which makes the program 2 MB smaller. Clients that

@@ -15,9 +15,9 @@ import (
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/doctest"
 	"github.com/moderato-live/moderato/server/downloads"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/test/doctest"
 )
 
 const repository = "https://github.com/moderato-live/moderato/blob/main/"
@@ -180,7 +180,7 @@ func TestMentionsOfPagesInCodeAreRight(t *testing.T) {
 	t.Parallel()
 	ids, _ := crawl(t)
 	root := doctest.Root(t)
-	for _, dir := range []string{"cmd", "docs", "ent/schema", "gateway", "proto", "server"} {
+	for _, dir := range []string{"cmd", "docs", "ent/schema", "gateway", "internal", "proto", "server", "test"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, entry os.DirEntry, err error) error {
 			if extension := filepath.Ext(file); err != nil || entry.IsDir() || extension != ".go" && extension != ".proto" {
 				return err

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/moderato-live/moderato/server/static"
+	"github.com/moderato-live/moderato/gateway/static"
 )
 
 // exampleOrigin is the server in the examples of the Markdown files: that of the demo.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/moderato-live/moderato/server/static"
+	"github.com/moderato-live/moderato/gateway/static"
 )
 
 // reference is every operation of the REST API.

@@ -11,9 +11,9 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 
 	"github.com/moderato-live/moderato/docs"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/static"
+	"github.com/moderato-live/moderato/gateway/static"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 )
 
 //go:embed assets

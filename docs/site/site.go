@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/moderato-live/moderato/server/static"
+	"github.com/moderato-live/moderato/gateway/static"
 )
 
 // llmsPaths are the paths of the list of pages for programs.

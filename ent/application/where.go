@@ -4,9 +4,10 @@ package application
 
 import (
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // ID filters vertices based on their ID field.

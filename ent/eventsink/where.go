@@ -4,8 +4,9 @@ package eventsink
 
 import (
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // ID filters vertices based on their ID field.

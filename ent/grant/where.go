@@ -4,8 +4,9 @@ package grant
 
 import (
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // ID filters vertices based on their ID field.

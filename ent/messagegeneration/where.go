@@ -4,9 +4,10 @@ package messagegeneration
 
 import (
 	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent/predicate"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // ChannelID applies equality check predicate on the "channel_id" field. It's identical to ChannelIDEQ.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // ChatGeneration counts how often all messages of a channel were deleted. A message is

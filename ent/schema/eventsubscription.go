@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/internal/digest"
 )
 
 // EventSubscription is a subscription of an EventSession to a type of events of a channel.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // PinnedMessage is the message that a channel shows above its chat.

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/internal/digest"
 )
 
 // Token is an access token. Only its digest is stored.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	entevent "github.com/moderato-live/moderato/ent/event"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 )
 
 // event is an event that a change will write.

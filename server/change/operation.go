@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/changequeue"
+	"github.com/moderato-live/moderato/internal/changequeue"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 // maxTogether is how many requests of an operation are made together at most.

@@ -14,13 +14,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/moderato-live/moderato/gateway/assets"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/assets"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/watch"
 )
 
 const description = `Moderato: moderation and channel data for a live-streaming platform.

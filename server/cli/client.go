@@ -13,9 +13,9 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/access"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/internal/digest"
+	"github.com/moderato-live/moderato/server/domain/access"
+	"github.com/moderato-live/moderato/server/domain/oauth"
 	"github.com/moderato-live/moderato/server/store"
 )
 

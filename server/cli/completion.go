@@ -9,8 +9,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 )
 
 // completeCommand is the command with which the scripts of the shells ask for candidates.

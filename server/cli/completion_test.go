@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/cli"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // complete returns the candidates for the last of some words.

@@ -19,8 +19,8 @@ import (
 
 	"github.com/moderato-live/moderato/server/cli"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

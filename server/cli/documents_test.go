@@ -21,10 +21,10 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // documented returns the blocks of commands in the documents, and the test that runs each. Most

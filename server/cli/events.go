@@ -14,12 +14,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/listing"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
+	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
-	"github.com/moderato-live/moderato/server/watch"
 )
 
 type eventsTail struct {

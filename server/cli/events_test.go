@@ -12,13 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/event/outbox/outboxtest"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // writeEvents writes an event of each type, and assigns their positions.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // maxResume is how long writes may be interrupted by a fault of one member.

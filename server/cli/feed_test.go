@@ -13,11 +13,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestFeedWalkThrough runs the commands and the program of docs/feed.md beside the demo.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest/process"
 )
 
 // TestFlagsAreDocumented compares the table of flags with what `serve --help` prints.

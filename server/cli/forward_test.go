@@ -11,8 +11,8 @@ import (
 	"time"
 
 	moderato "github.com/moderato-live/moderato/clients/go"
-	"github.com/moderato-live/moderato/server/servertest/process"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // request is a delivery as a local receiver got it.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/domain/fsck"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 var (

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/storetest"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 const (

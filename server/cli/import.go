@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/moderato-live/moderato/server/feed"
-	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/change/feed"
+	"github.com/moderato-live/moderato/server/domain/importer"
 	"github.com/moderato-live/moderato/server/store"
 )
 

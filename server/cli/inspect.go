@@ -9,9 +9,9 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/access"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/internal/jsonapi"
+	"github.com/moderato-live/moderato/server/domain/access"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 type tokenInspect struct {

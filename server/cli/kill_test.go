@@ -19,12 +19,12 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // network has a network namespace for each member of a group. The namespace of the tests

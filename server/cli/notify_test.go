@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/test/servertest/process"
 )
 
 // TestSystemdIsNotified starts and stops a server beside a socket like systemd's.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/test/servertest/process"
 )
 
 func TestMain(m *testing.M) {

@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/cli/raid"
 	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 const (

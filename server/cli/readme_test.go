@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/test/servertest/process"
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/store"

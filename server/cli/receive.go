@@ -17,8 +17,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/webhooks"
+	"github.com/moderato-live/moderato/server/event/webhooks"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 )
 
 const (

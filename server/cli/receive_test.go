@@ -15,9 +15,9 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // receiving starts `moderato events receive` as the owner of the World's channel, and

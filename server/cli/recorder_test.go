@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // eventRecorder listens to one server after the other, each time from its cursor. It checks that it

@@ -15,12 +15,12 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestBanReachesListenersOfOtherReplica runs two processes on one database. Events of one

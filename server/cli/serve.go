@@ -17,15 +17,15 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/docs/site"
+	"github.com/moderato-live/moderato/gateway/signin"
+	"github.com/moderato-live/moderato/internal/tracing"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/oauth/web"
+	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/event/bus"
+	"github.com/moderato-live/moderato/server/event/watch"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/tracing"
-	"github.com/moderato-live/moderato/server/watch"
 )
 
 type serve struct {
@@ -171,13 +171,13 @@ func serveUntil(ctx context.Context, srv *server.Server) error {
 }
 
 // demoUsers returns whom the demo's sign-in page offers; nobody without the demo.
-func (c *serve) demoUsers() []web.DemoUser {
+func (c *serve) demoUsers() []signin.DemoUser {
 	if !c.Demo {
 		return nil
 	}
-	var users []web.DemoUser
+	var users []signin.DemoUser
 	for _, u := range demo.SignInUsers() {
-		users = append(users, web.DemoUser{ID: u.ID, Name: u.DisplayName, Role: u.Role})
+		users = append(users, signin.DemoUser{ID: u.ID, Name: u.DisplayName, Role: u.Role})
 	}
 	return users
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // newcomer is somebody who has the address of a server and an empty directory.

@@ -14,20 +14,20 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/fsck"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/domain/fsck"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // The transactions whose steps are tested, by the function that begins them.
 const (
 	ofChange    = "server/change."
-	ofSequencer = "server/outbox.(*Sequencer)"
-	ofWorker    = "server/webhooks.(*worker)"
+	ofSequencer = "server/event/outbox.(*Sequencer)"
+	ofWorker    = "server/event/webhooks.(*worker)"
 )
 
 // death describes at which step of a transaction the process is killed.

@@ -21,12 +21,12 @@ import (
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/idempotency"
-	"github.com/moderato-live/moderato/server/moderation"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/domain/moderation"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // sweepDeath describes in which transaction of a commit of a sweep the process is killed.

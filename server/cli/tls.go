@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/moderato-live/moderato/server/certificates"
+	"github.com/moderato-live/moderato/internal/certificates"
 )
 
 // tlsFlags holds the flags with which a server serves TLS.

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/access"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/domain/access"
+	"github.com/moderato-live/moderato/server/domain/oauth"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
-	"github.com/moderato-live/moderato/server/users"
 )
 
 // tokenCommands are the commands on tokens.

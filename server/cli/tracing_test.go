@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest/process"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/tracing/tracingtest"
+	"github.com/moderato-live/moderato/internal/tracing/tracingtest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestDocumentedTracingSettings serves with the documented variables, but another collector,

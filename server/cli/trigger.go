@@ -13,9 +13,9 @@ import (
 
 	moderato "github.com/moderato-live/moderato/clients/go"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/cli/trigger"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 // eventPatience is how long an event may take after its cause.

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/assets"
+	"github.com/moderato-live/moderato/gateway/assets"
 	"github.com/moderato-live/moderato/server/cli"
 	"github.com/moderato-live/moderato/server/cli/trigger"
-	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/servertest/process"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // triggering is a server of this process.

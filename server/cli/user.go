@@ -12,12 +12,12 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/erasure"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/domain/domains"
+	"github.com/moderato-live/moderato/server/domain/erasure"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
-	"github.com/moderato-live/moderato/server/users"
 )
 
 // userCommands are the commands on users.

@@ -17,8 +17,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/storetest"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // terminal is a shell that runs one block of commands after the other, with the variables

@@ -1,6 +1,6 @@
 package demo
 
-import "github.com/moderato-live/moderato/server/uid"
+import "github.com/moderato-live/moderato/internal/uid"
 
 // The clients.
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 func TestCastHasDocumentedRoles(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 const (

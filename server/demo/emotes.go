@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // noChannel is the channel of the platform's emotes.

@@ -11,11 +11,11 @@ import (
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/importer"
-	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/domain/importer"
+	"github.com/moderato-live/moderato/server/domain/moderation"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestDemoLoadsAgainWithoutItsModerators bans the moderators of the demo, and loads it as a

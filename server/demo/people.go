@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // The users, in order: the owners, the rest of the cast, then the crowd. In the crowd

@@ -4,10 +4,10 @@
 package demo
 
 import (
+	"github.com/moderato-live/moderato/gateway/assets"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/assets"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 // Records returns the demo's state, in an order in which every record follows the

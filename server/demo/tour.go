@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 // Addresses are the addresses on which the server listens.

@@ -3,7 +3,7 @@ package demo
 import (
 	"slices"
 
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // world is the demo's data. A user is identified by its index in people, and a

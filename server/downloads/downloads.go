@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/moderato-live/moderato/gateway"
-	"github.com/moderato-live/moderato/server/static"
+	"github.com/moderato-live/moderato/gateway/static"
 )
 
 const (

@@ -16,10 +16,10 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/moderato-live/moderato/gateway"
-	"github.com/moderato-live/moderato/server/doctest"
 	"github.com/moderato-live/moderato/server/downloads"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // load returns a download of a new list of endpoints, which makes it anew.

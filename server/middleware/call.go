@@ -8,11 +8,11 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/tracing"
+	"github.com/moderato-live/moderato/internal/fair"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/internal/tracing"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // call is the state of one call in the chain. It is also the context in which the

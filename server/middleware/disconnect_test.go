@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName

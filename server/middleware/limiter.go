@@ -13,9 +13,9 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authn"
 )
 
 // Names of the metadata, and over REST of the headers, that describe a caller's bucket.

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/apierr/apierrtest"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/apierr/apierrtest"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 // fake is a clock that a test sets.

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/moderato-live/moderato/server/logging"
-	"github.com/moderato-live/moderato/server/tracing"
+	"github.com/moderato-live/moderato/internal/logging"
+	"github.com/moderato-live/moderato/internal/tracing"
 )
 
 // log writes a log record about the call. Errors of the server have level error.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/tracing"
+	"github.com/moderato-live/moderato/internal/tracing"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // Metrics counts calls.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestCallsAreCounted(t *testing.T) {

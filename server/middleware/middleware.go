@@ -18,15 +18,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/idempotency"
-	"github.com/moderato-live/moderato/server/logging"
-	"github.com/moderato-live/moderato/server/pictures"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/tracing"
+	"github.com/moderato-live/moderato/internal/fair"
+	"github.com/moderato-live/moderato/internal/logging"
+	"github.com/moderato-live/moderato/internal/requestid"
+	"github.com/moderato-live/moderato/internal/tracing"
+	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/server/store/pictures"
 )
 
 // callTimeout bounds a unary call for which the client set no earlier deadline.

@@ -14,14 +14,14 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/apierr/apierrtest"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/internal/requestid"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/requestid"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/apierr/apierrtest"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 const (

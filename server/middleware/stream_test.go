@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/test/servertest"
 )
 
 func TestHealthRequiresNoToken(t *testing.T) {

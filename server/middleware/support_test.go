@@ -15,13 +15,13 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/fair"
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/rpc/authn"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 // The limits of the alerts in deploy/prometheus.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/webhooks"
+	"github.com/moderato-live/moderato/server/event/webhooks"
+	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 const (

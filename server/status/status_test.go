@@ -13,12 +13,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/event/webhooks"
 	"github.com/moderato-live/moderato/server/status"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/webhooks"
+	"github.com/moderato-live/moderato/server/store/jobs"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // healthy returns the sources of a server to which nothing has happened.

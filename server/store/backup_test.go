@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // openNumbers returns a database with a table of numbers that fills many pages.

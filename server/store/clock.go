@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/internal/instant"
 )
 
 // Clock is the clock of the database, which all servers share. Every decision in

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestCommitEndsAtDeadline loses the network between the server and the database in COMMIT.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/doctest"
 	"github.com/moderato-live/moderato/server/store/prepared"
+	"github.com/moderato-live/moderato/test/doctest"
 )
 
 func TestDocumentationStatesStoreLimits(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/cluster"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestErrorsOfFailoverAreRetried has a statement fail once as it does while the primary of a

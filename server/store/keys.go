@@ -8,7 +8,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/cursorkey"
-	"github.com/moderato-live/moderato/server/cursor"
+	"github.com/moderato-live/moderato/server/store/cursor"
 )
 
 // readCursorKeys returns the keys for cursors, oldest first.

@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestQueryOfEntLocks locks a row with a query of ent, on each kind of store.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/moderato-live/moderato/ent/migrations"
 	"github.com/moderato-live/moderato/ent/migrations/drift"
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 func open(t *testing.T, url store.URL) *store.Store {

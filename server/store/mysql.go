@@ -18,7 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
-	"github.com/moderato-live/moderato/server/certificates"
+	"github.com/moderato-live/moderato/internal/certificates"
 	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/prepared"
 )

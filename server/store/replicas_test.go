@@ -17,7 +17,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // TestStoreFollowsPromotedReplica promotes a replica of MariaDB under load, as

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 func TestImportHasLargerCacheThanServer(t *testing.T) {

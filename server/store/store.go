@@ -27,13 +27,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/changequeue"
-	"github.com/moderato-live/moderato/server/cursor"
-	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/pictures"
+	"github.com/moderato-live/moderato/internal/changequeue"
+	"github.com/moderato-live/moderato/internal/fair"
+	"github.com/moderato-live/moderato/internal/tracing"
 	"github.com/moderato-live/moderato/server/store/cluster"
+	"github.com/moderato-live/moderato/server/store/cursor"
+	"github.com/moderato-live/moderato/server/store/pictures"
 	"github.com/moderato-live/moderato/server/store/prepared"
-	"github.com/moderato-live/moderato/server/tracing"
 )
 
 // electionTime is how long Open waits for the primary of a cluster.

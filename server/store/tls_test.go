@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/certificates/certtest"
+	"github.com/moderato-live/moderato/internal/certificates/certtest"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // TestDatabaseOverTLS connects to a MariaDB of its own, which serves TLS, while its

@@ -12,7 +12,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/internal/fair"
 	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/prepared"
 )

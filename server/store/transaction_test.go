@@ -11,7 +11,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 func createCategories(ids ...int64) func(context.Context, *ent.Tx, store.Attempt) error {

@@ -117,18 +117,18 @@ func runOn(t *testing.T, exceptions string, complete bool, statements ...stateme
 }
 
 func TestOnlyListedStatementsMayConcernSeveralChannels(t *testing.T) {
-	byUser := statement{From: "server/erasure", Text: "DELETE FROM bans WHERE user_id = ?", Args: []int{1}}
+	byUser := statement{From: "server/domain/erasure", Text: "DELETE FROM bans WHERE user_id = ?", Args: []int{1}}
 	for _, c := range []struct {
 		exceptions string
 		statement  statement
 		want       string // a part of the output if the check fails
 	}{
-		{"", byUser, "server/erasure: DELETE bans by user_id\n    DELETE FROM bans"},
-		{"server/chat: DELETE bans by user_id\n  a reason\n", byUser, "server/erasure: DELETE bans by user_id"},
-		{"server/erasure: SELECT bans by any\n  a reason\n", byUser, "server/erasure: DELETE bans by user_id"},
+		{"", byUser, "server/domain/erasure: DELETE bans by user_id\n    DELETE FROM bans"},
+		{"server/domain/chat: DELETE bans by user_id\n  a reason\n", byUser, "server/domain/erasure: DELETE bans by user_id"},
+		{"server/domain/erasure: SELECT bans by any\n  a reason\n", byUser, "server/domain/erasure: DELETE bans by user_id"},
 		{"# a comment\n\nserver/erasure: DELETE bans by user_id\n  a reason\n", byUser, ""},
-		{"server/erasure: DELETE bans by any\nserver/chat: DELETE bans by any\n  a reason\n", byUser, ""},
-		{"from server/erasure\n  a reason\n", byUser, ""},
+		{"server/domain/erasure: DELETE bans by any\nserver/chat: DELETE bans by any\n  a reason\n", byUser, ""},
+		{"from server/domain/erasure\n  a reason\n", byUser, ""},
 		{"", statement{Text: "SELECT 1 FROM users"}, "the table users belongs to no channel"},
 		{"global users\n  a reason\n", statement{Text: "SELECT 1 FROM users"}, ""},
 		{"", statement{Text: "SELECT 1 FROM bans WHERE FROM"}, "TiDB's parser refuses"},
@@ -150,8 +150,8 @@ func TestACompleteRecordHasStatements(t *testing.T) {
 	if _, err := runOn(t, "", true); err == nil {
 		t.Error("an empty record was accepted")
 	}
-	out, err := runOn(t, "from server/chat\n  a reason\n", true, statement{Text: "SELECT 1 FROM bans WHERE channel_id = 1"})
-	if err != nil || !strings.Contains(out, "not needed: from server/chat") || !strings.Contains(out, "1 concern one channel alone") {
+	out, err := runOn(t, "from server/domain/chat\n  a reason\n", true, statement{Text: "SELECT 1 FROM bans WHERE channel_id = 1"})
+	if err != nil || !strings.Contains(out, "not needed: from server/domain/chat") || !strings.Contains(out, "1 concern one channel alone") {
 		t.Errorf("got %v, %s", err, out)
 	}
 }

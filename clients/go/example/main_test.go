@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/doctest"
-	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/test/doctest"
+	"github.com/moderato-live/moderato/test/servertest/process"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }

@@ -7,8 +7,8 @@ import (
 
 	moderato "github.com/moderato-live/moderato/clients/go"
 	"github.com/moderato-live/moderato/clients/go/standing"
-	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // BenchmarkServerSnapshot receives a snapshot of 1 million bans from a server in this process

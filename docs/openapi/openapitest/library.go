@@ -17,7 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/moderato-live/moderato/docs/openapi"
-	"github.com/moderato-live/moderato/testdb"
+	"github.com/moderato-live/moderato/test/testdb"
 )
 
 // library validates exchanges with kin-openapi. Document checks every exchange, and what

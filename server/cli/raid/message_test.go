@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/textmatch"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/textmatch"
 )
 
 // TestPhraseFindsRaidersOnly compares what the raiders write, and the demo's chat, with the

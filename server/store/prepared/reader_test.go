@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/prepared"
-	"github.com/moderato-live/moderato/server/store/storetest"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // opened is a Reader of a new database, and its store.

@@ -8,8 +8,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // Row is a row that a Reader reads. Its methods read the columns in order. If a column

@@ -1,0 +1,77 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/messagegeneration"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// deletedAlone is the generation of a message that was deleted alone. No sum of
+// generations is negative.
+const deletedAlone = -1
+
+// isScheduled is the SQL condition that the purge of a channel is due because of a clearing:
+// lastLook after it. Otherwise a server has claimed the purge (see channelPurge), or there is
+// none.
+var isScheduled = fmt.Sprintf("purge_at <= raised_at + %d", lastLook.Milliseconds())
+
+// clearChannel deletes every message that was posted in a channel until now. The
+// transaction must hold the channel's lock.
+func clearChannel(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, now instant.Instant) error {
+	due := now.Add(lastLook)
+	// A purge that is scheduled stays so, or else a chat that is cleared again and again would
+	// never be purged. A database of the MySQL family assigns from left to right.
+	_, err := tx.ExecContext(ctx, "INSERT INTO chat_generations (channel_id, generation, raised_at, purge_at) VALUES (?, 1, ?, ?)"+
+		d.Upsert("channel_id")+"purge_at = CASE WHEN "+isScheduled+" THEN purge_at ELSE ? END, generation = generation + 1, raised_at = ?",
+		channelID, now, due, due, now)
+	if err != nil {
+		return fmt.Errorf("clear chat: %w", err)
+	}
+	return nil
+}
+
+// findVisible returns a message of a channel; the zero Message if there is no such message, or
+// it is deleted.
+func findVisible(ctx context.Context, q store.Queryer, channelID, id uid.ID) (Message, error) {
+	return readVisible(ctx, q, channelID, "?", id)
+}
+
+// readVisible is findVisible for the id that an SQL expression with one argument returns.
+func readVisible(ctx context.Context, q store.Queryer, channelID uid.ID, id string, arg any) (m Message, err error) {
+	err = store.QueryEach(ctx, q, "SELECT m.id, m.channel_id, m.user_id, m.text, m.sent_at, m.reply_to_message_id, m.is_bot FROM messages m"+
+		" WHERE m.id = "+id+" AND m.channel_id = ? AND m.generation = "+generation("m.channel_id", "m.user_id"),
+		[]any{arg, channelID}, func(scan func(...any) error) error {
+			return scan(&m.ID, &m.ChannelID, &m.UserID, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot)
+		})
+	return m, err
+}
+
+// deleteOne deletes a message of a user. The row stays for a while, so that a repeated
+// post of the message does not restore it. The transaction must hold the channel's lock.
+func deleteOne(ctx context.Context, tx *ent.Tx, channelID, senderID, id uid.ID, now instant.Instant) error {
+	// The row of the generation comes first, as in the purger, so that the two do not
+	// deadlock.
+	later := now.Add(lastLook)
+	scheduled, err := tx.MessageGeneration.Update().
+		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(senderID)).
+		SetPurgeAt(later).
+		Save(ctx)
+	if err == nil && scheduled == 0 {
+		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(senderID).
+			SetGeneration(0).SetRaisedAt(0).SetPurgeAt(later).
+			Exec(ctx)
+	}
+	if err == nil {
+		err = tx.Message.Update().Where(message.ID(id)).SetGeneration(deletedAlone).Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("delete message: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Examined is a message that Examine found.
+type Examined struct {
+	Message
+
+	// Generation tells whether the message is visible: it is while this is the sum of
+	// ChannelGeneration and of the sender's generation in message_generations.
+	Generation int64
+}
+
+// Examine returns the messages of a channel that follow a Place, oldest first. It also returns
+// deleted messages: Generation tells which are visible.
+func Examine(ctx context.Context, s *store.Store, channelID uid.ID, after Place, limit int) ([]Examined, error) {
+	page := make([]Examined, 0, limit)
+	later, args := s.Above("m.sent_at", "m.id", after.SentAt, after.ID)
+	err := store.QueryEach(ctx, s.Read, "SELECT m.id, m.user_id, m.generation, m.text, m.sent_at FROM messages m"+s.ByIndex("message_channel_id_sent_at_id")+
+		" WHERE m.channel_id = ? AND "+later+" ORDER BY m.sent_at, m.id"+store.Limit(limit),
+		append([]any{channelID}, args...), func(scan func(...any) error) error {
+			m := Examined{Message: Message{ChannelID: channelID}}
+			err := scan(&m.ID, &m.UserID, &m.Generation, &m.Text, &m.SentAt)
+			page = append(page, m)
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("examine messages: %w", s.Classify(err))
+	}
+	return page, nil
+}
+
+// ChannelGeneration returns the part of the generation of visible messages that a channel
+// has.
+func ChannelGeneration(ctx context.Context, q store.Queryer, channelID uid.ID) (generation int64, err error) {
+	err = store.QueryRow(ctx, q, "SELECT generation FROM chat_generations WHERE channel_id = ?", []any{channelID}, &generation)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, nil
+	}
+	return generation, err
+}

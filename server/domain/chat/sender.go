@@ -1,0 +1,116 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/users"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// roleColumns are the columns of the roles of a user, an SQL expression, in the channel that
+// is the first argument of each.
+func roleColumns(user string) string {
+	is := "EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = " + user + " AND role = "
+	return is + "'moderator'), " + is + "'vip'), " + is + "'og')"
+}
+
+func (s *Standing) readRoles(r *store.Row) {
+	s.IsModerator, s.IsVIP, s.IsOG = r.Bool(), r.Bool(), r.Bool()
+}
+
+// personColumns are what else a message says about its sender, the user u, in a channel. The
+// channel is the argument of the first two columns.
+func personColumns(d *store.Dialect) string {
+	return `EXISTS (SELECT 1 FROM follows WHERE channel_id = ? AND user_id = u.id),
+			EXISTS (SELECT 1 FROM subscriptions WHERE channel_id = ? AND user_id = u.id AND is_active AND expires_at > ` + d.Clock.Present() + `),
+			COALESCE(u.username, ''), COALESCE(u.display_name, ''), COALESCE(u.avatar_url, '')`
+}
+
+func (s *Standing) readPerson(r *store.Row) {
+	s.IsFollower, s.IsSubscriber = r.Bool(), r.Bool()
+	s.Username, s.DisplayName, s.AvatarURL = r.Text(), r.Text(), r.Text()
+}
+
+// sender selects a user's standing, and what else a message says about its sender.
+var sender = store.Declare(func(d *store.Dialect, q standingQuery) (string, []any) {
+	columns, args := standingColumns(d, q)
+	channel := any(q.channelID)
+	return "SELECT " + columns + ", " + personColumns(d) +
+			", (SELECT last_day FROM chatters WHERE channel_id = ? AND user_id = u.id) FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?",
+		append(args, channel, channel, channel, q.userID)
+})
+
+// ReadSender is ReadStanding for the sender of a message. It also reads what the event of
+// the message says about the sender.
+func ReadSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
+	var st Standing
+	err := sender.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
+		st = readStanding(s, r)
+		st.readPerson(r)
+		lastDay := r.OptionalInstant()
+		st.isChatter = lastDay != nil && *lastDay >= dayOf(st.Now)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sender: %w", s.Classify(err))
+	}
+	return &st, nil
+}
+
+// sendersQuery holds the parameters of senders.
+type sendersQuery struct {
+	channelID uid.ID
+	ids       []any
+}
+
+// senders selects what messages in a channel say about their senders.
+var senders = store.Declare(func(d *store.Dialect, q sendersQuery) (string, []any) {
+	channel := any(q.channelID)
+	return "SELECT u.id, " + roleColumns("u.id") + ", " + personColumns(d) + " FROM " + users.From(d, "id") +
+			" WHERE u.id IN (" + store.Placeholders(len(q.ids)) + ") AND u." + users.Exists,
+		append([]any{channel, channel, channel, channel, channel}, q.ids...)
+})
+
+// readSenders returns the senders of messages in a channel by id, in one statement, with their
+// names and roles but without bans and mutes. It leaves out users who were deleted.
+func readSenders(ctx context.Context, s *store.Store, channelID uid.ID, messages []Message) (map[uid.ID]*Standing, error) {
+	ids := map[uid.ID]bool{}
+	for _, m := range messages {
+		ids[m.UserID] = true
+	}
+	found := make(map[uid.ID]*Standing, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	err := senders.Each(ctx, s, sendersQuery{channelID, store.PaddedArgs(ids)}, func(r *store.Row) error {
+		id, st := r.ID(), &Standing{}
+		st.readRoles(r)
+		st.readPerson(r)
+		found[id] = st
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read senders: %w", s.Classify(err))
+	}
+	return found, nil
+}
+
+// senderProto returns the sender of a message.
+func senderProto(m Message, st *Standing) *moderatov1.ChatSender {
+	sender := &moderatov1.ChatSender{
+		Id: m.UserID.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL,
+		IsOwner: m.UserID == m.ChannelID, IsModerator: st.IsModerator, IsVip: st.IsVIP, IsOg: st.IsOG,
+		IsSubscriber: st.IsSubscriber, IsFollower: st.IsFollower, IsBot: m.IsBot,
+	}
+	for _, role := range []struct {
+		name string
+		is   bool
+	}{{"moderator", st.IsModerator}, {"vip", st.IsVIP}, {"og", st.IsOG}} {
+		if role.is {
+			sender.Roles = append(sender.Roles, role.name)
+		}
+	}
+	return sender
+}

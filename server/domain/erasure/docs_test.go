@@ -1,0 +1,13 @@
+package erasure
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/change/tables"
+	"github.com/moderato-live/moderato/test/doctest"
+)
+
+func TestDocumentationStatesEraserBatch(t *testing.T) {
+	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", tables.EraseBatch))
+}

@@ -1,0 +1,13 @@
+package watch
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/moderato-live/moderato/test/doctest"
+)
+
+func TestDocsStateIntervals(t *testing.T) {
+	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("every %s while it has listeners", doctest.Duration(pollInterval)))
+	doctest.Want(t, "docs/events.md", fmt.Sprintf("no event to send for %s", doctest.Duration(HeartbeatInterval)))
+}
