@@ -22,6 +22,24 @@ const (
 	maxBuckets = 100_000
 )
 
+// Defaults of Limits.
+const (
+	DefaultIdlePerAddress = 100
+	DefaultIdle           = 10_000
+	DefaultIdleTime       = time.Minute
+)
+
+// Limits bounds the connections without a subscription.
+type Limits struct {
+	// IdlePerAddress is the limit for an IP address; 0 is DefaultIdlePerAddress. The networks
+	// around it have as many times as much as peer.Networks says.
+	IdlePerAddress int
+	// Idle is the limit for the server; 0 is DefaultIdle.
+	Idle int
+	// IdleTime is how long a session may have no subscription; 0 is DefaultIdleTime.
+	IdleTime time.Duration
+}
+
 // everybody is all addresses together, for the rate of connections.
 var everybody = peer.Network{Share: 40}
 

@@ -42,24 +42,6 @@ const (
 	SyncInterval = 200 * time.Millisecond
 )
 
-// Defaults of Limits.
-const (
-	DefaultIdlePerAddress = 100
-	DefaultIdle           = 10_000
-	DefaultIdleTime       = time.Minute
-)
-
-// Limits bounds the connections without a subscription.
-type Limits struct {
-	// IdlePerAddress is the limit for an IP address; 0 is DefaultIdlePerAddress. The networks
-	// around it have as many times as much as peer.Networks says.
-	IdlePerAddress int
-	// Idle is the limit for the server; 0 is DefaultIdle.
-	Idle int
-	// IdleTime is how long a session may have no subscription; 0 is DefaultIdleTime.
-	IdleTime time.Duration
-}
-
 // Deliverer sends the events that a caller hears; watch.Service is one.
 type Deliverer interface {
 	// Open counts an event stream of a caller until closeStream is called. It returns an
