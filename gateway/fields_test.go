@@ -148,12 +148,12 @@ var (
 	}
 	webhookRow = object{
 		"id": "uuid", "channelId": "uuid?", "userId": "uuid?", "url": "url", "type": list{"string"}, "status": "string",
-		"disabledReason": "string", "createdAt": "timestamp", "lastSuccessAt": "timestamp?", "lastError": "string", "clientId": "string?",
+		"disabledReason": "string?", "createdAt": "timestamp", "lastSuccessAt": "timestamp?", "lastError": "string?", "clientId": "string?",
 	}
 	rotatedSecret = object{"id": "uuid", "secret": "string", "formerSecretExpiresAt": "timestamp"}
 	deliveryRow   = object{
 		"id": "uuid", "eventId": "uuid", "type": "string", "status": "string", "attempts": "integer", "lastStatus": "integer?",
-		"lastError": "string", "nextAttemptAt": "timestamp?", "deliveredAt": "timestamp?",
+		"lastError": "string?", "nextAttemptAt": "timestamp?", "deliveredAt": "timestamp?",
 	}
 	infoResult = object{"title": "string", "lang": "string", "categoryId": "integer", "categoryTitle": "string"}
 )

@@ -13,6 +13,11 @@ import (
 const (
 	exampleEventID = "019aa123-4c00-7e5a-9b1f-2f6d3c8a7e10"
 	exampleCursor  = "AUm3cX0vQ2pLr8dTn5yWkE1hZs6bGf9uJo4aRiP7xNtC"
+
+	exampleEmoteID    = "5b1e0005-0000-4000-8000-000000000001"
+	exampleEmoteName  = "GG"
+	exampleEmoteImage = "https://img.example.com/emotes/gg.png"
+	exampleText       = "Welcome to the stream! [emote:" + exampleEmoteID + "]"
 )
 
 // The people of the examples are the demo's, so that the examples of requests work there as
@@ -39,6 +44,16 @@ var exampleValues = map[string]any{
 	"type": "channel.ban", "version": "1", "cursor": "", "scopes": "users.read",
 	"phrase": "free gems", "withinSeconds": 600, "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD",
 	"dryRun": true, "isOwner": false, "isModerator": false, "isFollower": true,
+	"disabledReason": nil, "lastError": nil,
+}
+
+// exampleValuesOf are examples of fields whose name alone does not tell what they hold, by
+// their full names.
+var exampleValuesOf = map[protoreflect.FullName]any{
+	"moderato.v1.ChatMessageEvent.message": exampleText, "moderato.v1.ChatMessage.message": exampleText,
+	"moderato.v1.ChatSender.id": exampleViewer,
+	"moderato.v1.ChatEmote.id":  exampleEmoteID, "moderato.v1.ChatEmote.name": exampleEmoteName, "moderato.v1.ChatEmote.image_url": exampleEmoteImage,
+	"moderato.v1.Emote.id": exampleEmoteID, "moderato.v1.Emote.name": exampleEmoteName, "moderato.v1.Emote.image_url": exampleEmoteImage,
 }
 
 // example returns an example of a message with all its fields or, in a request, with those
@@ -68,7 +83,10 @@ func isChosen(f protoreflect.FieldDescriptor) bool {
 }
 
 func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
-	value, isKnown := exampleValues[f.JSONName()]
+	value, isKnown := exampleValuesOf[f.FullName()]
+	if !isKnown {
+		value, isKnown = exampleValues[f.JSONName()]
+	}
 	switch {
 	case isKnown && f.Kind() != protoreflect.MessageKind:
 	case f.Kind() == protoreflect.MessageKind && f.Message().FullName() == "google.protobuf.Timestamp":

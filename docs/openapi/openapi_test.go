@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"testing"
@@ -53,5 +54,41 @@ func TestEveryOperationRefusesLongHeaders(t *testing.T) {
 				t.Errorf("%s %s has no response 431", method, path)
 			}
 		}
+	}
+}
+
+// TestExamplesHaveValues looks for empty texts in examples. What can be absent is null; only the
+// cursor of the last page, and what people may leave empty, is an empty text.
+func TestExamplesHaveValues(t *testing.T) {
+	t.Parallel()
+	var document any
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
+		t.Fatal(err)
+	}
+	mayBeEmpty := map[string]bool{"cursor": true, "bio": true, "address": true}
+	found := 0
+	var walk func(value any, path, name string, isExample bool)
+	walk = func(value any, path, name string, isExample bool) {
+		switch value := value.(type) {
+		case map[string]any:
+			for k, v := range value {
+				walk(v, path+"/"+k, k, isExample || k == "example" || k == "examples")
+			}
+		case []any:
+			for _, v := range value {
+				walk(v, path, name, isExample)
+			}
+		case string:
+			if isExample {
+				found++
+			}
+			if isExample && value == "" && !mayBeEmpty[name] {
+				t.Errorf("the example has an empty text: %s", path)
+			}
+		}
+	}
+	walk(document, "", "", false)
+	if found < 1000 {
+		t.Errorf("found %d texts", found)
 	}
 }

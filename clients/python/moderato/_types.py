@@ -2358,8 +2358,8 @@ class Webhook:
     status: str
     """The status: `enabled` or `disabled`."""
 
-    disabled_reason: str
-    """Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the receiver responded with 410), `right_lost` (the webhook's user or app has no right to its types) or `behind` (events that were not sent yet are no longer kept). Empty if the webhook is enabled."""
+    disabled_reason: Optional[str]
+    """Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the receiver responded with 410), `right_lost` (the webhook's user or app has no right to its types) or `behind` (events that were not sent yet are no longer kept). Null if the webhook is enabled."""
 
     created_at: datetime
     """When the webhook was created: UTC, milliseconds."""
@@ -2367,8 +2367,8 @@ class Webhook:
     last_success_at: Optional[datetime]
     """When an event was last delivered: UTC, milliseconds; null if none was delivered yet."""
 
-    last_error: str
-    """The error of the last failed attempt; empty if no attempt failed since the last success."""
+    last_error: Optional[str]
+    """The error of the last failed attempt; null if no attempt failed since the last success."""
 
     client_id: Optional[str]
     """The app that created the webhook with an app token; null if a user or a service token created it."""
@@ -2396,8 +2396,8 @@ class WebhookDelivery:
     last_status: Optional[int]
     """The HTTP status of the last response; null if there was no response."""
 
-    last_error: str
-    """The error of the last attempt; empty if it succeeded or there was none."""
+    last_error: Optional[str]
+    """The error of the last attempt; null if it succeeded or there was none."""
 
     next_attempt_at: Optional[datetime]
     """When the next attempt is due: UTC, milliseconds; null unless `pending`. The attempt is made then if the webhook is enabled, no earlier event of the channel is waiting and the receiver did not ask for a pause."""

@@ -3482,8 +3482,8 @@ export interface components {
             type: string[];
             /** @description The status: `enabled` or `disabled`. */
             status: string;
-            /** @description Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the receiver responded with 410), `right_lost` (the webhook's user or app has no right to its types) or `behind` (events that were not sent yet are no longer kept). Empty if the webhook is enabled. */
-            disabledReason: string;
+            /** @description Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the receiver responded with 410), `right_lost` (the webhook's user or app has no right to its types) or `behind` (events that were not sent yet are no longer kept). Null if the webhook is enabled. */
+            disabledReason: string | null;
             /**
              * Format: date-time
              * @description When the webhook was created: UTC, milliseconds.
@@ -3494,8 +3494,8 @@ export interface components {
              * @description When an event was last delivered: UTC, milliseconds; null if none was delivered yet.
              */
             lastSuccessAt: string | null;
-            /** @description The error of the last failed attempt; empty if no attempt failed since the last success. */
-            lastError: string;
+            /** @description The error of the last failed attempt; null if no attempt failed since the last success. */
+            lastError: string | null;
             /** @description The app that created the webhook with an app token; null if a user or a service token created it. */
             clientId: string | null;
         };
@@ -3525,8 +3525,8 @@ export interface components {
              * @description The HTTP status of the last response; null if there was no response.
              */
             lastStatus: number | null;
-            /** @description The error of the last attempt; empty if it succeeded or there was none. */
-            lastError: string;
+            /** @description The error of the last attempt; null if it succeeded or there was none. */
+            lastError: string | null;
             /**
              * Format: date-time
              * @description When the next attempt is due: UTC, milliseconds; null unless `pending`. The attempt is made then if the webhook is enabled, no earlier event of the channel is waiting and the receiver did not ask for a pause.

@@ -300,17 +300,17 @@ type Webhook struct {
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
 	// Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the
 	// receiver responded with 410), `right_lost` (the webhook's user or app has no right to
-	// its types) or `behind` (events that were not sent yet are no longer kept). Empty if
+	// its types) or `behind` (events that were not sent yet are no longer kept). Null if
 	// the webhook is enabled.
-	DisabledReason string `protobuf:"bytes,7,opt,name=disabled_reason,json=disabledReason" json:"disabled_reason,omitempty"`
+	DisabledReason *string `protobuf:"bytes,7,opt,name=disabled_reason,json=disabledReason" json:"disabled_reason,omitempty"`
 	// When the webhook was created: UTC, milliseconds.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// When an event was last delivered: UTC, milliseconds; null if none was delivered
 	// yet.
 	LastSuccessAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last_success_at,json=lastSuccessAt" json:"last_success_at,omitempty"`
-	// The error of the last failed attempt; empty if no attempt failed since the last
+	// The error of the last failed attempt; null if no attempt failed since the last
 	// success.
-	LastError string `protobuf:"bytes,10,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
+	LastError *string `protobuf:"bytes,10,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
 	// The app that created the webhook with an app token; null if a user or a service token
 	// created it.
 	ClientId      *string `protobuf:"bytes,11,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
@@ -391,8 +391,8 @@ func (x *Webhook) GetStatus() string {
 }
 
 func (x *Webhook) GetDisabledReason() string {
-	if x != nil {
-		return x.DisabledReason
+	if x != nil && x.DisabledReason != nil {
+		return *x.DisabledReason
 	}
 	return ""
 }
@@ -412,8 +412,8 @@ func (x *Webhook) GetLastSuccessAt() *timestamppb.Timestamp {
 }
 
 func (x *Webhook) GetLastError() string {
-	if x != nil {
-		return x.LastError
+	if x != nil && x.LastError != nil {
+		return *x.LastError
 	}
 	return ""
 }
@@ -846,8 +846,8 @@ type WebhookDelivery struct {
 	Attempts int32 `protobuf:"varint,5,opt,name=attempts" json:"attempts,omitempty"`
 	// The HTTP status of the last response; null if there was no response.
 	LastStatus *int32 `protobuf:"varint,6,opt,name=last_status,json=lastStatus" json:"last_status,omitempty"`
-	// The error of the last attempt; empty if it succeeded or there was none.
-	LastError string `protobuf:"bytes,7,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
+	// The error of the last attempt; null if it succeeded or there was none.
+	LastError *string `protobuf:"bytes,7,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
 	// When the next attempt is due: UTC, milliseconds; null unless `pending`. The attempt
 	// is made then if the webhook is enabled, no earlier event of the channel is waiting
 	// and the receiver did not ask for a pause.
@@ -933,8 +933,8 @@ func (x *WebhookDelivery) GetLastStatus() int32 {
 }
 
 func (x *WebhookDelivery) GetLastError() string {
-	if x != nil {
-		return x.LastError
+	if x != nil && x.LastError != nil {
+		return *x.LastError
 	}
 	return ""
 }
@@ -1068,7 +1068,7 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\"H\n" +
 	"\x14ListWebhooksResponse\x120\n" +
-	"\bwebhooks\x18\x01 \x03(\v2\x14.moderato.v1.WebhookR\bwebhooks\"\x88\x03\n" +
+	"\bwebhooks\x18\x01 \x03(\v2\x14.moderato.v1.WebhookR\bwebhooks\"\x96\x03\n" +
 	"\aWebhook\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\n" +
@@ -1076,14 +1076,14 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\auser_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06userId\x12\x10\n" +
 	"\x03url\x18\x04 \x01(\tR\x03url\x12\x12\n" +
 	"\x04type\x18\x05 \x03(\tR\x04type\x12\x16\n" +
-	"\x06status\x18\x06 \x01(\tR\x06status\x12'\n" +
-	"\x0fdisabled_reason\x18\a \x01(\tR\x0edisabledReason\x129\n" +
+	"\x06status\x18\x06 \x01(\tR\x06status\x12.\n" +
+	"\x0fdisabled_reason\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x0edisabledReason\x129\n" +
 	"\n" +
 	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12B\n" +
-	"\x0flast_success_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\rlastSuccessAt\x12\x1d\n" +
+	"\x0flast_success_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\rlastSuccessAt\x12$\n" +
 	"\n" +
 	"last_error\x18\n" +
-	" \x01(\tR\tlastError\x12\"\n" +
+	" \x01(\tB\x05\xaa\x01\x02\b\x01R\tlastError\x12\"\n" +
 	"\tclient_id\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\bclientId\"5\n" +
 	"\x14DeleteWebhookRequest\x12\x1d\n" +
 	"\n" +
@@ -1110,7 +1110,7 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x1c.moderato.v1.WebhookDeliveryR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xce\x02\n" +
+	"pagination\"\xd5\x02\n" +
 	"\x0fWebhookDelivery\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bevent_id\x18\x02 \x01(\tR\aeventId\x12\x12\n" +
@@ -1118,9 +1118,9 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\x06status\x18\x04 \x01(\tR\x06status\x12\x1a\n" +
 	"\battempts\x18\x05 \x01(\x05R\battempts\x12&\n" +
 	"\vlast_status\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x01R\n" +
-	"lastStatus\x12\x1d\n" +
+	"lastStatus\x12$\n" +
 	"\n" +
-	"last_error\x18\a \x01(\tR\tlastError\x12B\n" +
+	"last_error\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\tlastError\x12B\n" +
 	"\x0fnext_attempt_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\x12=\n" +
 	"\fdelivered_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"X\n" +
 	"\x1cRedeliverWebhookEventRequest\x12\x1d\n" +

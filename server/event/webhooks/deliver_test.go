@@ -54,7 +54,7 @@ func TestDeliveryIsSigned(t *testing.T) {
 				rows[0].GetStatus() == "delivered" && rows[1].GetAttempts() == 1 && rows[1].GetLastStatus() == 204 &&
 				rows[1].DeliveredAt != nil && rows[1].NextAttemptAt == nil && rows[1].GetEventId() == got.event.Metadata.MessageID
 		})
-		if w := only(t, s); w.GetStatus() != "enabled" || w.LastSuccessAt == nil || w.GetLastError() != "" || w.GetUserId() != servertest.Owner.String() {
+		if w := only(t, s); w.GetStatus() != "enabled" || w.LastSuccessAt == nil || w.LastError != nil || w.DisabledReason != nil || w.GetUserId() != servertest.Owner.String() {
 			t.Errorf("got %v", w)
 		}
 	})

@@ -50,7 +50,7 @@ func (s *Service) ListWebhookDeliveries(ctx context.Context, req *moderatov1.Lis
 func shownDelivery(d *ent.WebhookDelivery) *moderatov1.WebhookDelivery {
 	row := &moderatov1.WebhookDelivery{
 		Id: d.ID.String(), EventId: d.EventID.String(), Type: d.Type, Status: d.Status,
-		Attempts: d.Attempts, LastStatus: d.LastStatus, LastError: d.LastError,
+		Attempts: d.Attempts, LastStatus: d.LastStatus, LastError: orNull(d.LastError),
 	}
 	if d.Status == pending {
 		row.NextAttemptAt = d.NextAttemptAt.Proto()

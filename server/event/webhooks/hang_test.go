@@ -61,8 +61,8 @@ func TestHangingReceiverTimesOut(t *testing.T) {
 			t.Errorf("after %s the hanging receivers got %d and %d requests, want 1", took, len(silent.got), len(endless.got))
 		}
 		for i, want := range []*moderatov1.WebhookDelivery{
-			{LastError: "no answer within 1s"},
-			{LastError: "the answer did not end within 1s", LastStatus: new(int32(http.StatusOK))},
+			{LastError: new("no answer within 1s")},
+			{LastError: new("the answer did not end within 1s"), LastStatus: new(int32(http.StatusOK))},
 		} {
 			id := hooks[i].GetId()
 			eventually(t, "the failure is noted", func() bool { return oldest(t, s, id).GetAttempts() == 1 })

@@ -74,13 +74,21 @@ func shown(w *ent.Webhook) *moderatov1.Webhook {
 	}
 	shown := &moderatov1.Webhook{
 		Id: w.ID.String(), ChannelId: optional(w.ChannelID), UserId: optional(w.UserID), Url: w.URL, Type: strings.Fields(w.Types),
-		Status: status, DisabledReason: w.DisabledReason,
-		CreatedAt: w.CreatedAt.Proto(), LastSuccessAt: optionalTime(w.LastSuccessAt), LastError: w.LastError,
+		Status: status, DisabledReason: orNull(w.DisabledReason),
+		CreatedAt: w.CreatedAt.Proto(), LastSuccessAt: optionalTime(w.LastSuccessAt), LastError: orNull(w.LastError),
 	}
 	if w.Holder == ofApp {
 		shown.ClientId = &w.ClientID
 	}
 	return shown
+}
+
+// orNull returns a text for a field that is null instead of empty.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 func optionalTime(at *instant.Instant) *timestamppb.Timestamp {
