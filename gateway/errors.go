@@ -39,6 +39,17 @@ type errorBody struct {
 	Data    errorData `json:"data"`
 }
 
+// refusals are the reasons of refuse.
+var refusals = []moderatov1.Reason{
+	moderatov1.Reason_REASON_HEADERS_TOO_LARGE,
+	moderatov1.Reason_REASON_PATH_NOT_FOUND,
+	moderatov1.Reason_REASON_METHOD_NOT_ALLOWED,
+	moderatov1.Reason_REASON_BODY_TOO_LARGE,
+	moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED,
+	moderatov1.Reason_REASON_INVALID_ARGUMENT,
+	moderatov1.Reason_REASON_INTERNAL,
+}
+
 // refuse writes an error that arose in the facade itself, and counts and logs it.
 func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error) {
 	f.refused.WithLabelValues(apierr.Code(e.Reason)).Inc()

@@ -21,6 +21,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
 // Bounds of the REST transport.
@@ -99,6 +100,9 @@ func New(conn Connection, o Options) (http.Handler, error) {
 		Name: "moderato_rest_refused_total",
 		Help: "REST requests rejected before they became a call, by code.",
 	}, []string{"code"})}
+	for _, r := range refusals {
+		f.refused.WithLabelValues(apierr.Code(r)) // 0 until the first
+	}
 	if err := o.Registerer.Register(f.refused); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}

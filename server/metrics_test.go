@@ -21,6 +21,12 @@ func TestCountersBeginAtZero(t *testing.T) {
 		`moderato_webhook_attempts_total{outcome="failed"} 0`,
 		`moderato_webhooks_disabled_total{reason="behind"} 0`,
 		`moderato_chat_dropped_total{cause="full"} 0`,
+		`moderato_rest_refused_total{code="BODY_TOO_LARGE"} 0`,
+		`moderato_rest_refused_total{code="PATH_NOT_FOUND"} 0`,
+		`moderato_connections_closed_total{transport="rest"} 0`,
+		`moderato_connections_closed_total{transport="grpc"} 0`,
+		`moderato_transaction_retries_total{cause="busy"} 0`,
+		`moderato_transaction_retries_total{cause="commit"} 0`,
 	} {
 		if !strings.Contains(metrics, "\n"+want+"\n") {
 			t.Errorf("the metrics have no line %s", want)

@@ -131,6 +131,8 @@ type dialect interface {
 	// retryCause returns the reason to retry a failed transaction; empty if it must
 	// not be retried.
 	retryCause(error) string
+	// retryCauses returns what retryCause may return.
+	retryCauses() []string
 	// isFull reports whether a statement failed because the database has no room for
 	// its data. A retry soon would not help.
 	isFull(error) bool

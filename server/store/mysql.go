@@ -257,6 +257,10 @@ func (mysqlDialect) isNoTable(err error) bool {
 	return errors.As(err, &e) && e.Number == 1146
 }
 
+func (mysqlDialect) retryCauses() []string {
+	return []string{"deadlock", "lock wait", "server", "connection"}
+}
+
 func (mysqlDialect) retryCause(err error) string {
 	var e *mysql.MySQLError
 	if errors.As(err, &e) {

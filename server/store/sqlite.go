@@ -181,6 +181,8 @@ func (sqliteDialect) isNoTable(err error) bool {
 	return errors.As(err, &e) && strings.Contains(e.Error(), "no such table")
 }
 
+func (sqliteDialect) retryCauses() []string { return []string{"busy"} }
+
 func (sqliteDialect) retryCause(err error) string {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

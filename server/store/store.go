@@ -165,6 +165,9 @@ func newStore(d dialect, read, write *sql.DB, tracer *tracing.Tracer) *Store {
 		Name: "moderato_transaction_retries_total",
 		Help: "Transactions that were retried, by cause.",
 	}, []string{"cause"})
+	for _, cause := range append(d.retryCauses(), "shared", "commit") {
+		s.retries.WithLabelValues(cause) // 0 until the first
+	}
 	s.full = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "moderato_store_full_total",
 		Help: "Statements that failed because the database has no room left.",
