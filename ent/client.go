@@ -12,7 +12,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
-
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"

@@ -8,7 +8,6 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/internal/digest"
 	"github.com/moderato-live/moderato/internal/instant"

@@ -9,7 +9,6 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/internal/digest"
 	"github.com/moderato-live/moderato/internal/instant"

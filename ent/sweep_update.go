@@ -10,7 +10,6 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/internal/instant"

@@ -4,7 +4,6 @@ package chatgeneration
 
 import (
 	"entgo.io/ent/dialect/sql"
-
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"

@@ -4,7 +4,6 @@ package refreshtoken
 
 import (
 	"entgo.io/ent/dialect/sql"
-
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/internal/digest"
 	"github.com/moderato-live/moderato/internal/instant"
