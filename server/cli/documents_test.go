@@ -76,6 +76,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/oauth.md: Sign in on a command line/1":             TestSignInCommands,
 		"docs/oauth.md: Sign in on a command line/2":             TestSignInCommands,
 		"docs/oauth.md: Refresh tokens/1":                        TestSignInCommands,
+		"docs/oauth.md: A sample page/1":                         TestSampleSignInPage,
 		"docs/operations.md: Create the database/1":              TestDatabaseCommands,
 		"docs/operations.md: Create the database/2":              TestDatabaseCommands,
 		"docs/replication.md: MySQL group replication/1":         TestFailoverKeepsAcknowledgedChanges,
@@ -179,10 +180,10 @@ type workplace struct {
 	environ   []string
 }
 
-func newWorkplace(t *testing.T) *workplace {
+func newWorkplace(t *testing.T, flags ...string) *workplace {
 	t.Helper()
 	w := &workplace{directory: demoDirectory(t)}
-	w.Server = process.Serve(t, store.URL{Path: filepath.Join(w.directory, "moderato.db")}, "--demo")
+	w.Server = process.Serve(t, store.URL{Path: filepath.Join(w.directory, "moderato.db")}, append(flags, "--demo")...)
 	w.Printed() // once it is loaded
 	w.environ = append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+w.REST, "MODERATO_GRPC_SERVER="+w.GRPC,
 		"PATH="+filepath.Join(w.directory, "bin")+":"+os.Getenv("PATH"))

@@ -19,13 +19,20 @@ var approvedFields = regexp.MustCompile(`name="(csrf|user_code|request|scope)" v
 // Approve returns the page that is shown then, and where.
 func Approve(t *testing.T, address, user string) (page, at string) {
 	t.Helper()
+	return Submit(t, address, user, "sign-in", "approve")
+}
+
+// Submit sends the forms of a sign-in page, one after the other, each with its action. It
+// returns the page that is shown then, and where.
+func Submit(t *testing.T, address, user string, actions ...string) (page, at string) {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar}
 	page, at = visit(t, browser, http.MethodGet, address, nil)
-	for _, action := range []string{"sign-in", "approve"} {
+	for _, action := range actions {
 		form := url.Values{"action": {action}, "user": {user}}
 		for _, m := range approvedFields.FindAllStringSubmatch(page, -1) {
 			form.Add(m[1], m[2])
