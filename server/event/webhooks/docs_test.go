@@ -18,8 +18,8 @@ func TestDocumentationStatesWebhookLimits(t *testing.T) {
 		fmt.Sprintf("deliveries that ended more than %s ago", doctest.Duration(keptFor)),
 		fmt.Sprintf("a round that looks at %d a second", idsPerStatement*int(time.Second/sweepInterval)))
 	doctest.Want(t, "docs/webhooks.md",
-		fmt.Sprintf("whose answer ends within %s", doctest.Duration(AttemptTimeout)),
-		fmt.Sprintf("After %s, then three times longer each time up to %d h", doctest.Duration(firstDelay), int(maxDelay.Hours())),
+		fmt.Sprintf("Any 2xx response that ends within %s.", doctest.Duration(AttemptTimeout)),
+		fmt.Sprintf("After %s. Each further pause is three times longer, up to %d h.", doctest.Duration(firstDelay), int(maxDelay.Hours())),
 		fmt.Sprintf("that has failed for %s", doctest.Duration(giveUpAfter)),
-		fmt.Sprintf("%d of a channel's users, and %d of backends", maxWebhooks, maxWebhooks))
+		fmt.Sprintf("its users (owner and moderators) may have %d together, and backends %d.", maxWebhooks, maxWebhooks))
 }
