@@ -135,7 +135,7 @@ test('finds titles before words in the text', async (t) => {
   for (const [query, first] of [['event types', 'Event types'], ['rate limit', 'Limits › Rate limit'], ['webhook', 'Webhooks'],
     ['raid', 'Moderation › The raid drill'], ['unban', 'API reference › Remove ban'], ['ban', 'API reference › Ban user'],
     ['webhook signature', 'Webhooks › Webhook signatures'], ['refresh token', 'Signing in › Refresh tokens'], ['timed ban', 'Moderation › Timed bans and mutes'],
-    ['gdpr', 'Operations › Delete a user or a channel'], ['permision', 'Signing in › Scopes'], ['delete user', 'Operations › Delete a user or a channel'],
+    ['gdpr', 'Operations › Delete a user or a channel'], ['permision', 'Signing in › Scopes'], ['delete user', 'Operations › Delete a user or a channel'], ['personal data', "Operations › Export a user's data"],
     ['how do I get a client id', 'Start with an address › Get a client id'], ['how can i unban someone', 'API reference › Remove ban'], ['webhoks', 'Webhooks'],
     ['rate limts', 'Limits › Rate limit'], ['install sdk', 'Start with an address › Downloads']]) {
     await page.getByRole('combobox').fill(query)

@@ -61,6 +61,10 @@ func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 	if err := writeSecret(ctx, s.out, db, c.ID, secret, c.JSON); err != nil {
 		return err
 	}
+	if secret == "" && !c.Public {
+		fmt.Fprintf(s.err, "created client %s without a secret; 'moderato client rotate-secret %s' makes one\n", c.ID, c.ID)
+		return nil
+	}
 	fmt.Fprintf(s.err, "created client %s\n", c.ID)
 	return nil
 }

@@ -21,10 +21,13 @@ func (c confirmation) ask(s *streams, question string) error {
 		return errors.New("standard input is not a terminal that could be asked; confirm with --yes")
 	}
 	fmt.Fprintf(s.err, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(s.in).ReadString('\n') // without an answer it is no
+	answer, err := bufio.NewReader(s.in).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil
+	}
+	if err != nil { // nobody answers, as from /dev/null
+		return errors.New("nothing was deleted: there was no answer; confirm with --yes")
 	}
 	return errors.New("nothing was deleted")
 }

@@ -259,7 +259,7 @@ func TestOperatorCommands(t *testing.T) {
 		[]byte(`{"user":{"id":"0b6f0001-0000-4000-8000-00000000000a","username":"operated","displayName":"Operated"}}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.run(t, "moderato import records.jsonl") // has the user of the commands
+	w.run(t, "moderato import records.jsonl") // has the user of the tokens
 	token := strings.TrimSpace(w.run(t, "moderato token issue --client demo-chat --service"))
 	commands := strings.ReplaceAll(block(t, "docs/operations.md: Create clients and tokens/1"), "mdu_…", token)
 	out := w.run(t, commands)

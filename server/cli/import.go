@@ -189,7 +189,14 @@ func (r *importReport) conclude(records int, err error) error {
 	}
 	fmt.Fprintf(r.out, "%s %d records in %s (%s)\n", did, records, time.Since(r.start).Round(time.Millisecond), r.rate(records))
 	if r.bad > 0 {
-		return fmt.Errorf("%s: %d bad lines are left out; correct them and run the import again", r.File, r.bad)
+		lines, left := "bad lines", "left out; correct them and run the import again"
+		if r.bad == 1 {
+			lines = "bad line"
+		}
+		if r.DryRun {
+			left = "reported above; correct them before the import"
+		}
+		return fmt.Errorf("%s: %d %s: %s", r.File, r.bad, lines, left)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ const (
 
 // judge finds what is wrong, the worst first.
 func (r *report) judge(measured map[string]float64) {
+	r.findCommonCause()
 	for _, j := range r.Jobs {
 		if j.IsStale(r.Now) {
 			r.found(problem{Text: fmt.Sprintf("the job “%s” has not succeeded for %s", j.Name, ago(r.Now, j.LastSuccess)), Alert: "ModeratoJobStale"})
@@ -43,6 +44,26 @@ func (r *report) judge(measured map[string]float64) {
 		r.found(problem{Text: fmt.Sprintf("%d webhooks or more fail", n), Alert: "ModeratoWebhooksLate", IsMinor: true})
 	case n > 1:
 		r.found(problem{Text: fmt.Sprintf("%d webhooks fail", n), Alert: "ModeratoWebhooksLate", IsMinor: true})
+	}
+}
+
+// common is how many jobs fail for one cause before it counts as the cause of everything else.
+const common = 3
+
+// findCommonCause puts an error that several jobs have before all that follows from it, such as
+// a database that refuses writes.
+func (r *report) findCommonCause() {
+	failing := map[string]int{}
+	for _, j := range r.Jobs {
+		if j.LastError != "" {
+			failing[j.LastError]++
+		}
+	}
+	for text, n := range failing {
+		if n >= common {
+			cause := problem{Text: fmt.Sprintf("%d jobs fail: %s", n, text), Alert: "ModeratoJobStale"}
+			r.Problems = slices.Insert(r.Problems, 0, cause)
+		}
 	}
 }
 

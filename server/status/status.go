@@ -97,7 +97,7 @@ func (r *report) readDatabase(ctx context.Context) {
 	case err != nil:
 		r.found(problem{Text: "the database does not say who orders events: " + err.Error()})
 	case holder == "" && time.Since(r.Started) > timeout:
-		r.found(problem{Text: "no server orders events, so listeners and webhooks receive none", Alert: "ModeratoSequencer"})
+		r.found(problem{Text: "no server orders events, so listeners and webhooks receive nothing new", Alert: "ModeratoSequencer"})
 	}
 	r.Holder = holder
 	if r.Webhooks, err = r.Failing(ctx, maxFailing); err != nil {

@@ -68,9 +68,14 @@ func TestVerdictSaysWhatIsWrong(t *testing.T) {
 		{"the database", func(s *status.Sources) {
 			s.Ready = func(context.Context) error { return errors.New("the database does not answer") }
 		}, "Not healthy: it takes no requests: the database does not answer.", []string{"unknown"}},
-		{"the order", func(s *status.Sources) { s.Holder = func(context.Context) (string, error) { return "", nil } }, "Not healthy: no server orders events, so listeners and webhooks receive none.", []string{"nobody", "https://api.example.com/docs/operations#moderatosequencer"}},
+		{"the order", func(s *status.Sources) { s.Holder = func(context.Context) (string, error) { return "", nil } }, "Not healthy: no server orders events, so listeners and webhooks receive nothing new.", []string{"nobody", "https://api.example.com/docs/operations#moderatosequencer"}},
 		{"a job", job(jobs.Status{Name: "expire bans", LastSuccess: long, LastError: "no table <bans>"}), "Not healthy: the job “expire bans” has not succeeded for 30 minutes.", []string{"no table &lt;bans&gt;", "#moderatojobstale"}},
 		{"a run", job(jobs.Status{Name: "expire bans", LastSuccess: time.Now(), LastError: "deadlock"}), "Healthy, but the latest run of the job “expire bans” failed.", []string{"deadlock"}},
+		{"a cause of several", func(s *status.Sources) {
+			failed := jobs.Status{Name: "expire bans", LastSuccess: time.Now(), LastError: "database is locked"}
+			s.Jobs = func() []jobs.Status { return []jobs.Status{failed, failed, failed} }
+			s.Holder = func(context.Context) (string, error) { return "", nil }
+		}, "Not healthy: 3 jobs fail: database is locked (and 4 more).", nil},
 		{"a backlog", job(jobs.Status{Name: "expire bans", LastSuccess: time.Now(), Backlog: jobs.MaxBacklog}), "Healthy, but the job “expire bans” has 10,000 rows or more to handle.", []string{"#moderatobacklog"}},
 		{"an hourly job", job(jobs.Status{Name: "remove old chatters", Interval: time.Hour, LastSuccess: long}), "Healthy: the database answers, events are in order, and every job runs.", nil},
 		{"a job elsewhere", job(jobs.Status{Name: "sequence events", LastSuccess: long, IsElsewhere: true}), "Healthy: the database answers, events are in order, and every job runs.", []string{"on another server"}},

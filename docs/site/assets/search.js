@@ -8,6 +8,7 @@ const alsoCalled = new Map(Object.entries({
   unban: 'remove ban', untimeout: 'remove mute', unmute: 'remove mute', timeout: 'mute user', kick: 'mute user',
   mod: 'add moderator', unmod: 'remove moderator', vip: 'add vip', unvip: 'remove vip',
   gdpr: 'delete user', erasure: 'delete user', erase: 'delete', 'right forgotten': 'delete user', forgotten: 'delete user', purge: 'delete', privacy: 'delete user',
+  'personal data': 'export user', 'right access': 'export user', 'data export': 'export user', 'subject access': 'export user',
   permission: 'scope', privilege: 'scope', login: 'signing in', signin: 'signing in', 'sign in': 'signing in', 'log in': 'signing in',
   sdk: 'client libraries', install: 'downloads', download: 'downloads', throttling: 'rate limit', 'api key': 'token', websocket: 'socket.io',
   monitoring: 'metrics', prometheus: 'metrics', grafana: 'metrics', ha: 'failover', hook: 'webhook', callback: 'webhook', 'dead letter': 'deliveries',
