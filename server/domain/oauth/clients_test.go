@@ -109,6 +109,9 @@ func TestCommandLineChangesClients(t *testing.T) {
 		t.Errorf("an unknown client: exit code %d, %s", code, errs)
 	}
 	client("update", web, "--public")
+	if code, out, errs := client("rotate-secret", web); code != 1 || out != "" || !strings.Contains(errs, "is public and has no secret") {
+		t.Errorf("a secret for a public client: exit code %d, %s%s", code, out, errs)
+	}
 	client("update", web, "--no-public")
 	s.appToken(t, web, s.secret).want(t, "the secret of a client that was public", http.StatusUnauthorized, "invalid_client")
 }
