@@ -13,6 +13,8 @@ export interface ListenOptions<Type extends EventType = EventType> {
     signal?: AbortSignal | undefined;
     /** After how many milliseconds of silence to connect again; 40000 by default. The server sends something every 15 s. */
     idleTimeout?: number | undefined;
+    /** Called when the server has confirmed a connection: the first one, and each one after a break. */
+    onConnect?: (() => void) | undefined;
     /** Called when the connection breaks, before it is made again. */
     onDisconnect?: ((error: ModeratoError) => void) | undefined;
     /** Called when chat messages were lost, because they were not received fast enough. */

@@ -101,6 +101,7 @@ export class EventStream {
             const first = await messages.next();
             if (!first.done)
                 this.#received(first.value);
+            this.#options.onConnect?.();
             return { deadline, messages };
         }
         catch (error) {

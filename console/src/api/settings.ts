@@ -1,0 +1,29 @@
+/** What the server wrote into the page. */
+export interface PageSettings {
+  /** Origins from which pictures of users may be loaded, beside this one. */
+  pictureOrigins: string[]
+  /** Whether users can sign in at this server. */
+  signIn: boolean
+  /** The users as whom one click signs in; only in the demo. */
+  demoUsers: { id: string; name: string; role: string }[]
+}
+
+function read(): PageSettings {
+  const text = document.querySelector<HTMLMetaElement>('meta[name=moderato-console]')?.content ?? '{}'
+  return { pictureOrigins: [], signIn: true, demoUsers: [], ...(JSON.parse(text) as Partial<PageSettings>) }
+}
+
+export const settings = read()
+
+const allowed = new Set([location.origin, ...settings.pictureOrigins])
+
+/** picture returns the URL of a picture if the page may load it. */
+export function picture(url: string | undefined): string | undefined {
+  if (!url) return undefined
+  try {
+    const parsed = new URL(url, location.origin)
+    return allowed.has(parsed.origin) ? parsed.href : undefined
+  } catch {
+    return undefined
+  }
+}

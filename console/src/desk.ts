@@ -1,0 +1,33 @@
+import type { GetProfileResponse, Moderato } from '@moderato-live/client'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Names } from './model/names'
+import type { Stream } from './model/state'
+import type { Store } from './model/store'
+
+/** A channel that the user owns or moderates. */
+export interface OwnChannel {
+  id: string
+  username: string
+  displayName: string
+  role: 'owner' | 'moderator'
+  avatarUrl: string
+  stream: Stream
+}
+
+/** Desk is what every screen of a channel works with. */
+export interface Desk {
+  client: Moderato
+  profile: GetProfileResponse
+  channels: OwnChannel[]
+  channel: OwnChannel
+  store: Store
+  names: Names
+  /** The user whose card is open. */
+  userId: string | undefined
+  /** openCard shows the card of a user, optionally with a form in it. */
+  openCard: (userId: string | undefined, form?: 'ban' | 'mute') => void
+}
+
+export const DeskContext = createContext<Desk>(undefined as unknown as Desk)
+export const useDesk = (): Desk => useContext(DeskContext)

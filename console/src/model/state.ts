@@ -1,0 +1,231 @@
+import type { ChatMessage, Event } from '@moderato-live/client'
+
+/** The most messages that the page keeps. */
+export const maxMessages = 500
+/** The most moderation events that the page keeps beside the chat. */
+const maxRecent = 100
+
+/** Why a message is no longer shown to viewers. */
+export interface Deletion {
+  /** The moderator's id; empty if nobody did it. */
+  by: string
+  cause: 'message' | 'ban' | 'mute' | 'clear' | 'user'
+  reason: string | null
+}
+
+export interface Message {
+  id: string
+  text: string
+  at: string
+  replyTo: string | null
+  sender: ChatMessage['sender']
+  emotes: ChatMessage['emotes']
+  deletion?: Deletion
+}
+
+/** A ban or mute that this page knows to be in force. */
+export interface Sanction {
+  kind: 'ban' | 'mute'
+  by: string
+  reason: string | null
+  expiresAt: string | null
+  batchId: string | null
+}
+
+/** How the page stands with the event stream. */
+export interface Connection {
+  state: 'connecting' | 'live' | 'reconnecting' | 'ended'
+  /** Since when, by performance.now(). */
+  since: number
+  /** Why the stream ended, in the server's words. */
+  reason: string
+  /** Whether the user lost the right to moderate the channel. */
+  rightLost: boolean
+}
+
+/** The stream of the channel. */
+export interface Stream {
+  isLive: boolean
+  title: string
+  category: string
+}
+
+export interface ChannelState {
+  channelId: string
+  /** Oldest first. */
+  messages: Message[]
+  /** Messages that arrived while the list was held, oldest first. */
+  waiting: Message[]
+  /** How many arrived while the list was held. */
+  waitingCount: number
+  held: boolean
+  /** Whether the newest messages made room for older ones that the user asked for. */
+  detached: boolean
+  received: number
+  missed: number
+  sanctions: Record<string, Sanction>
+  /** Moderation events, newest first. */
+  recent: Event[]
+  pinned: ChatMessage | null
+  stream: Stream
+  connection: Connection
+  /** How many events deleted messages. What was read before the latest of them is out of date. */
+  deletions: number
+  /** Grows when messages are visible again or are missing, so that the page reads the history. */
+  restored: number
+}
+
+export function initialState(channelId: string, stream: Stream): ChannelState {
+  return {
+    channelId, messages: [], waiting: [], waitingCount: 0, held: false, detached: false, received: 0, missed: 0, sanctions: {}, recent: [],
+    pinned: null, stream, restored: 0, deletions: 0,
+    connection: { state: 'connecting', since: 0, reason: '', rightLost: false },
+  }
+}
+
+export type Action =
+  | { type: 'events'; events: Event[] }
+  | { type: 'history'; messages: ChatMessage[]; deletions: number }
+  | { type: 'earlier'; messages: ChatMessage[] }
+  | { type: 'hold'; held: boolean }
+  | { type: 'missed'; count: number }
+  | { type: 'connection'; connection: Connection }
+  | { type: 'pinned'; message: ChatMessage | null }
+
+/** reduce returns the state after an action. It changes nothing that it was given. */
+export function reduce(state: ChannelState, action: Action): ChannelState {
+  switch (action.type) {
+    case 'events':
+      return action.events.reduce(reduceEvent, state)
+    case 'history':
+      return addHistory(state, action.messages, action.deletions)
+    case 'earlier':
+      return addEarlier(state, action.messages)
+    case 'hold':
+      return action.held ? { ...state, held: true } : release(state)
+    case 'missed':
+      return { ...state, missed: state.missed + action.count }
+    case 'connection':
+      return { ...state, connection: action.connection }
+    case 'pinned':
+      return { ...state, pinned: action.message }
+  }
+}
+
+function release(state: ChannelState): ChannelState {
+  const messages = state.detached ? state.waiting : [...state.messages, ...state.waiting].slice(-maxMessages)
+  return { ...state, held: false, detached: false, messages, waiting: [], waitingCount: 0, restored: state.detached ? state.restored + 1 : state.restored }
+}
+
+function reduceEvent(state: ChannelState, event: Event): ChannelState {
+  const next = reducePayload(state, event)
+  if (next.recent === state.recent && isLogged(event)) return { ...next, recent: [event, ...next.recent].slice(0, maxRecent) }
+  return next
+}
+
+/** isLogged reports whether an event belongs into the list beside the chat. */
+function isLogged({ type }: Event): boolean {
+  return type !== 'channel.chat.message' && type !== 'channel.chat.clear_user_messages' && type !== 'channel.unfollow' && type !== 'channel.vote'
+}
+
+function reducePayload(state: ChannelState, event: Event): ChannelState {
+  if (state.recent.some((known) => known.metadata.messageId === event.metadata.messageId)) return state // events can come twice
+  switch (event.type) {
+    case 'channel.chat.message': {
+      const { messageId, message, createdAt, replyToMessageId, sender, emotes } = event.payload
+      return addMessage(state, { id: messageId, text: message, at: createdAt, replyTo: replyToMessageId, sender, emotes })
+    }
+    case 'channel.ban': {
+      const { bannedUserId, moderatorId, reason, expiresAt, batchId } = event.payload
+      return sanction(state, bannedUserId, { kind: 'ban', by: moderatorId, reason, expiresAt, batchId })
+    }
+    case 'channel.mute': {
+      const { mutedUserId, moderatorId, reason, expiresAt, batchId } = event.payload
+      return sanction(state, mutedUserId, { kind: 'mute', by: moderatorId, reason, expiresAt, batchId })
+    }
+    case 'channel.unban':
+      return lift(state, event.payload.unbannedUserId)
+    case 'channel.unmute':
+      return lift(state, event.payload.unmutedUserId)
+    case 'channel.mute.expire':
+      return lift(state, event.payload.mutedUserId)
+    case 'channel.chat.message_delete': {
+      const { messageId, moderatorId } = event.payload
+      return strike(state, (m) => m.id === messageId, { by: moderatorId, cause: 'message', reason: null })
+    }
+    case 'channel.chat.clear_user_messages': {
+      const { targetUserId, moderatorId } = event.payload
+      const known = state.sanctions[targetUserId]
+      return strike(state, (m) => m.sender.id === targetUserId, { by: moderatorId, cause: known?.kind ?? 'user', reason: known?.reason ?? null })
+    }
+    case 'channel.chat.clear':
+      return strike(state, () => true, { by: event.payload.moderatorId, cause: 'clear', reason: null })
+    case 'channel.chat.pin':
+      return { ...state, pinned: event.payload.message }
+    case 'stream.online':
+    case 'stream.offline':
+      return { ...state, stream: { isLive: event.type === 'stream.online', title: event.payload.title, category: event.payload.categoryTitle } }
+    case 'channel.update':
+      return { ...state, stream: { ...state.stream, title: event.payload.title, category: event.payload.categoryTitle } }
+    default:
+      return state
+  }
+}
+
+function addMessage(state: ChannelState, message: Message): ChannelState {
+  if (has(state.messages, message.id) || has(state.waiting, message.id)) return state
+  const received = state.received + 1
+  if (!state.held) return { ...state, received, messages: [...state.messages, message].slice(-maxMessages) }
+  return { ...state, received, waiting: [...state.waiting, message].slice(-maxMessages), waitingCount: state.waitingCount + 1 }
+}
+
+/** has looks from the end, where a message that comes twice is. */
+function has(messages: Message[], id: string): boolean {
+  for (let i = messages.length - 1; i >= 0; i--) if (messages[i]!.id === id) return true
+  return false
+}
+
+function sanction(state: ChannelState, userId: string, value: Sanction): ChannelState {
+  return { ...state, sanctions: { ...state.sanctions, [userId]: value } }
+}
+
+/** lift ends a sanction. Its messages may be back, which the history tells. */
+function lift(state: ChannelState, userId: string): ChannelState {
+  const { [userId]: ended, ...sanctions } = state.sanctions
+  const struck = state.messages.some((m) => m.sender.id === userId && m.deletion)
+  return { ...state, sanctions: ended ? sanctions : state.sanctions, restored: struck ? state.restored + 1 : state.restored }
+}
+
+function strike(state: ChannelState, isMeant: (message: Message) => boolean, deletion: Deletion): ChannelState {
+  const struck = (messages: Message[]): Message[] =>
+    messages.some((m) => !m.deletion && isMeant(m)) ? messages.map((m) => (!m.deletion && isMeant(m) ? { ...m, deletion } : m)) : messages
+  return { ...state, messages: struck(state.messages), waiting: struck(state.waiting), deletions: state.deletions + 1 }
+}
+
+function messageOf({ id, message, createdAt, replyToMessageId, sender, emotes }: ChatMessage): Message {
+  return { id, text: message, at: createdAt, replyTo: replyToMessageId, sender, emotes }
+}
+
+/**
+ * addHistory merges messages that were read. All of them are visible, so those that are struck
+ * here were restored. It ignores what was read before the latest deletion.
+ */
+function addHistory(state: ChannelState, history: ChatMessage[], deletions: number): ChannelState {
+  if (deletions !== state.deletions) return state
+  const waiting = new Set(state.waiting.map((m) => m.id))
+  const known = new Map(state.messages.map((m) => [m.id, m]))
+  for (const m of history) {
+    const before = known.get(m.id)
+    if (waiting.has(m.id) || (before && !before.deletion)) continue
+    known.set(m.id, messageOf(m))
+  }
+  return { ...state, messages: sorted(known).slice(-maxMessages) }
+}
+
+/** addEarlier adds older messages. The newest make room, and are read again when the list goes on. */
+function addEarlier(state: ChannelState, earlier: ChatMessage[]): ChannelState {
+  const all = sorted(new Map([...earlier.map(messageOf), ...state.messages].map((m) => [m.id, m])))
+  return { ...state, messages: all.slice(0, maxMessages), detached: state.detached || all.length > maxMessages }
+}
+
+const sorted = (messages: Map<string, Message>): Message[] => [...messages.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))

@@ -1,0 +1,5 @@
+import type { Route } from '../route'
+
+export function Away(_: { route?: Route }) {
+  return null
+}

@@ -1,0 +1,122 @@
+import type { GetUserResponse } from '@moderato-live/client'
+import { useEffect, useRef } from 'preact/hooks'
+import { unban, unmute } from '../actions'
+import { useDesk } from '../desk'
+import { formatAgo, formatDay } from '../format'
+import { useStored } from '../model/store'
+import { Avatar, Button, Note, Problem, Progress, Remaining, Time, nameColor } from '../ui/basics'
+import { useLoad } from '../ui/load'
+import { LogLine } from './logline'
+import { RoleButtons } from './roles'
+import { SanctionForm } from './sanction'
+
+/** UserCard tells what a moderator must know about a user, and does what can be done about them. */
+export function UserCard({ userId, form, onForm, onClose }: { userId: string; form: 'ban' | 'mute' | undefined; onForm: (form: 'ban' | 'mute' | undefined) => void; onClose: () => void }) {
+  const { client, channel, store } = useDesk()
+  // What happens to the user while the card is open shows in it.
+  const latest = useStored(store, (state) => state.recent.find((event) => concerns(event.payload, userId))?.metadata.messageId)
+  const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }), [userId, channel.id, latest])
+  const drawer = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!form) drawer.current?.focus()
+  }, [userId, form])
+  const shown = user.data
+  return (
+    <aside class="drawer" ref={drawer} tabIndex={-1} aria-label="User card">
+      <header>
+        {shown && <Avatar size="large" user={shown.user} />}
+        <div class="grow">
+          <h2 class={`cut ${nameColor(userId)}`}><bdi>{shown?.user.displayName ?? 'User'}</bdi></h2>
+          {shown && <p class="muted cut">@{shown.user.slug}</p>}
+        </div>
+        <Button kind="plain" icon="close" label="Close the card" onClick={onClose} />
+      </header>
+      <div class="content">
+        {user.error ? <Problem error={user.error} onRetry={user.reload} /> : !shown ? user.slow && <Progress /> : <Content user={shown} form={form} onForm={onForm} />}
+      </div>
+    </aside>
+  )
+}
+
+function concerns(payload: object, userId: string): boolean {
+  const { bannedUserId, unbannedUserId, mutedUserId, unmutedUserId, userId: other } = payload as Record<string, unknown>
+  return [bannedUserId, unbannedUserId, mutedUserId, unmutedUserId, other].includes(userId)
+}
+
+const roleNames: Record<string, string> = { owner: 'Owner', moderator: 'Moderator', vip: 'VIP', og: 'OG' }
+
+function Content({ user, form, onForm }: { user: GetUserResponse; form: 'ban' | 'mute' | undefined; onForm: (form: 'ban' | 'mute' | undefined) => void }) {
+  const { client, channel, store } = useDesk()
+  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const target = user.user
+  return (
+    <>
+      <div class="row wrap">
+        {user.roles.map((role) => <span class="chip accent">{roleNames[role] ?? role}</span>)}
+        {user.subscription.isSubscriber && <span class="chip good">Subscriber</span>}
+        {user.follow && <span class="chip">Follower</span>}
+        {!user.follow && !user.subscription.isSubscriber && user.roles.length === 0 && <span class="chip">Viewer</span>}
+      </div>
+      <Sanctions user={user} />
+      {!readOnly && !user.roles.includes('owner') && (form
+        ? <SanctionForm kind={form} target={target} onClose={() => onForm(undefined)} />
+        : <div class="row wrap">
+            {user.ban
+              ? <Button icon="undo" onClick={() => void unban(client, channel.id, target)}>Unban</Button>
+              : <Button kind="danger" icon="ban" keys="B" onClick={() => onForm('ban')}>Ban</Button>}
+            {user.mute && !user.ban && <Button icon="undo" onClick={() => void unmute(client, channel.id, target)}>Unmute</Button>}
+            {!user.ban && <Button icon="mute" keys="M" onClick={() => onForm('mute')}>{user.mute ? 'Change mute' : 'Mute'}</Button>}
+            {channel.role === 'owner' && <RoleButtons user={target} roles={user.roles} />}
+          </div>)}
+      <Facts user={user} />
+      <section class="section">
+        <h3>Latest messages</h3>
+        {user.messages.length === 0 && <p class="muted">No messages that viewers can see.</p>}
+        <ul class="lines">{user.messages.slice(0, 10).map((m) => <li key={m.messageId}><span class="muted small"><Time at={m.createdAt} /></span> <bdi class="user-text">{m.message}</bdi></li>)}</ul>
+      </section>
+      <section class="section">
+        <h3>History in this channel</h3>
+        {user.log.length === 0 && <p class="muted">Nothing was done about this user.</p>}
+        <ul class="lines">{user.log.map((entry) => <li key={entry.id}><LogLine entry={entry} /></li>)}</ul>
+      </section>
+      {user.elsewhere.length > 0 && (
+        <section class="section">
+          <h3>Banned in your other channels</h3>
+          <ul class="lines">{user.elsewhere.map((ban) => <li><strong class="user-text">{ban.channel.displayName}</strong> <span class="muted small">{formatAgo(ban.bannedAt)}</span>{ban.reason && <p class="user-text">{ban.reason}</p>}</li>)}</ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+function Sanctions({ user: { ban, mute } }: { user: GetUserResponse }) {
+  return (
+    <>
+      {ban && (
+        <Note kind="danger">
+          <strong>{ban.expiresAt ? <>Banned for <Remaining until={ban.expiresAt} /> more</> : 'Banned permanently'}</strong>
+          <p class="small">by {ban.moderator?.displayName ?? ban.bannedBy.displayName}, {formatAgo(ban.bannedAt)}{ban.batchId && ', in a batch'}</p>
+          {ban.reason && <p class="user-text">{ban.reason}</p>}
+        </Note>
+      )}
+      {mute && (
+        <Note kind="warn">
+          <strong>Muted for <Remaining until={mute.muteExpiresAt} /> more</strong>
+          {mute.moderator && <p class="small">by {mute.moderator.displayName}</p>}
+          {mute.reason && <p class="user-text">{mute.reason}</p>}
+        </Note>
+      )}
+    </>
+  )
+}
+
+function Facts({ user: { account, follow, subscription } }: { user: GetUserResponse }) {
+  return (
+    <dl class="facts">
+      {account.createdAt && <><dt>Account created</dt><dd>{formatDay(account.createdAt)}</dd></>}
+      <dt>First message</dt><dd>{account.firstMessageAt ? `${formatDay(account.firstMessageAt)} (${formatAgo(account.firstMessageAt)})` : 'None stored'}</dd>
+      <dt>Follows</dt><dd>{follow ? `since ${formatDay(follow.followedAt)}` : 'No'}</dd>
+      <dt>Subscription</dt><dd>{subscription.isSubscriber && subscription.subscribedAt ? `since ${formatDay(subscription.subscribedAt)}` : subscription.hadSubscriptionBefore ? 'Ended' : 'No'}</dd>
+    </dl>
+  )
+}

@@ -1,0 +1,90 @@
+import { Component } from 'preact'
+import { picture } from '../api/settings'
+import { formatClock, formatFull } from '../format'
+import type { Names } from '../model/names'
+import { useName } from '../model/names'
+import type { Deletion, Message } from '../model/state'
+import { Button, nameColor } from '../ui/basics'
+import { Icon, type IconName } from '../ui/icon'
+
+interface Props {
+  message: Message
+  names: Names
+  selected: boolean
+  marked: boolean
+  readOnly: boolean
+  onSelect: (shift: boolean) => void
+  onCard: (form?: 'ban' | 'mute') => void
+  onDelete: () => void
+  onMute: () => void
+}
+
+/** MessageRow shows a message. It is drawn again only when the message or its selection changes. */
+export class MessageRow extends Component<Props> {
+  override shouldComponentUpdate(next: Props): boolean {
+    const { message, selected, marked, readOnly } = this.props
+    return message !== next.message || selected !== next.selected || marked !== next.marked || readOnly !== next.readOnly
+  }
+
+  // The handlers are looked up when they run, because a row is not drawn again for new ones.
+  override render() {
+    const { message, names, selected, marked, readOnly } = this.props
+    const { sender, deletion } = message
+    const classes = ['message', deletion && 'deleted', marked && 'marked'].filter(Boolean).join(' ')
+    return (
+      <li class={classes} aria-current={selected} onClick={(event) => this.props.onSelect(event.shiftKey)}>
+        <time dateTime={message.at} title={formatFull(message.at)}>{formatClock(message.at)}</time>
+        <div class="body">
+          {message.replyTo && <span class="reply">In reply to a message</span>}
+          <Badges roles={sender.roles} isSubscriber={sender.isSubscriber} isBot={sender.isBot} />
+          <button type="button" class={`name ${nameColor(sender.id)}`} onClick={(event) => (event.stopPropagation(), this.props.onCard())}><bdi>{sender.displayName}</bdi></button>
+          {': '}
+          <bdi class="text"><Text message={message} /></bdi>
+          {deletion && <Why deletion={deletion} names={names} />}
+        </div>
+        {!readOnly && !deletion && (
+          <div class="tools" onClick={(event) => event.stopPropagation()}>
+            <Button little icon="trash" label="Delete" onClick={() => this.props.onDelete()} />
+            <Button little icon="mute" label={`Mute ${sender.displayName} for 10 minutes`} onClick={() => this.props.onMute()} />
+            <Button little icon="ban" label={`Ban ${sender.displayName}`} onClick={() => this.props.onCard('ban')} />
+          </div>
+        )}
+      </li>
+    )
+  }
+}
+
+const emotePattern = /(\[emote:[0-9a-f-]{36}\])/
+
+/** Text shows the emotes of a message as pictures. Everything else stays text. */
+function Text({ message: { text, emotes } }: { message: Message }) {
+  if (emotes.length === 0) return <>{text}</>
+  return <>{text.split(emotePattern).map((part, i) => (i % 2 === 1 ? <Emote emote={emotes.find(({ id }) => part.includes(id))} text={part} /> : part))}</>
+}
+
+function Emote({ emote, text }: { emote: Message['emotes'][number] | undefined; text: string }) {
+  if (!emote) return <>{text}</>
+  const url = picture(emote.imageUrl)
+  return url ? <img class="emote" src={url} alt={emote.name} title={emote.name} loading="lazy" /> : <span class="emote">{emote.name}</span>
+}
+
+const deletions: Record<Deletion['cause'], string> = { message: 'Deleted', ban: 'Banned', mute: 'Muted', clear: 'Chat cleared', user: 'Deleted' }
+
+function Why({ deletion, names }: { deletion: Deletion; names: Names }) {
+  const name = useName(names, deletion.by)
+  return <span class="why">{deletions[deletion.cause]} by <bdi>{name}</bdi>{deletion.reason && <>: <bdi>{deletion.reason}</bdi></>}</span>
+}
+
+const badges: Record<string, [IconName, string]> = {
+  owner: ['owner', 'Owner'], moderator: ['moderator', 'Moderator'], vip: ['vip', 'VIP'], og: ['og', 'OG'], subscriber: ['subscriber', 'Subscriber'],
+}
+
+export function Badges({ roles, isSubscriber, isBot }: { roles: readonly string[]; isSubscriber: boolean; isBot: boolean }) {
+  const shown = isSubscriber && !roles.includes('subscriber') ? [...roles, 'subscriber'] : roles
+  return (
+    <>
+      {shown.map((role) => badges[role] && <span class={`badge ${role}`}><Icon name={badges[role][0]} title={badges[role][1]} /></span>)}
+      {isBot && <span class="chip">Bot</span>}
+    </>
+  )
+}

@@ -1,0 +1,47 @@
+import { useEffect } from 'preact/hooks'
+import { store, stored } from '../api/session'
+
+const setting = 'moderato-console-keys'
+
+/** areKeysOn reports whether keys without a modifier do something. */
+export const areKeysOn = (): boolean => stored(setting) !== 'off'
+export const setKeys = (on: boolean): void => void store(setting, on ? null : 'off')
+
+type Handler = (event: KeyboardEvent) => void
+type Keys = Record<string, Handler>
+
+/** How long the second key of a pair may take, in milliseconds. */
+const pairTime = 1500
+
+const layers: Keys[] = []
+let prefix: { key: string; at: number } | undefined
+
+/** isTyping reports whether keys belong to the element that has the focus. */
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input:not([type=checkbox], [type=radio]), textarea, select') || target.closest('dialog') !== null)
+}
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isTyping(event.target)) return
+  const isControl = event.target instanceof HTMLElement && event.target.matches('button, a, summary, [role=tab]')
+  if (isControl && (event.key === 'Enter' || event.key === ' ')) return
+  if (!areKeysOn() && event.key.length === 1 && event.key !== '?') return
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
+  const pair = prefix && event.timeStamp - prefix.at < pairTime ? `${prefix.key} ${key}` : undefined
+  for (const candidate of pair ? [pair, key] : [key]) {
+    const layer = layers.findLast((keys) => candidate in keys)
+    if (!layer) continue
+    prefix = undefined
+    event.preventDefault()
+    return layer[candidate]!(event)
+  }
+  prefix = layers.some((keys) => Object.keys(keys).some((name) => name.startsWith(`${key} `))) ? { key, at: event.timeStamp } : undefined
+})
+
+/** useKeys binds keys while a component is shown. Later components come before earlier ones. */
+export function useKeys(keys: Keys): void {
+  useEffect(() => {
+    layers.push(keys)
+    return () => void layers.splice(layers.indexOf(keys), 1)
+  })
+}

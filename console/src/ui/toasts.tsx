@@ -1,0 +1,26 @@
+import { actions, useNotices, type Notice } from '../actions'
+import { Button } from './basics'
+import { Icon } from './icon'
+
+/** Toasts tell what became of the latest actions. */
+export function Toasts() {
+  return <div class="toasts" role="status" aria-live="polite">{useNotices().map((notice) => <Toast key={notice.id} notice={notice} />)}</div>
+}
+
+function Toast({ notice }: { notice: Notice }) {
+  const { state, doing, done, error, undo, retry } = notice
+  return (
+    <div class={`toast ${state}`}>
+      {state === 'busy' ? <span class="spinner" /> : <Icon class="state" name={state === 'failed' ? 'warning' : state === 'undone' ? 'undo' : 'check'} />}
+      <p class="grow user-text">
+        {state === 'busy' && `${doing}…`}
+        {state === 'done' && done}
+        {state === 'undone' && `Undone: ${done}`}
+        {state === 'failed' && <><strong>{doing} failed.</strong> {error}</>}
+      </p>
+      {state === 'done' && undo && <Button little kind="plain" icon="undo" keys="Z" onClick={() => void undo()}>Undo</Button>}
+      {state === 'failed' && retry && <Button little onClick={retry}>Try again</Button>}
+      {state !== 'busy' && <Button little kind="plain" icon="close" label="Dismiss" onClick={() => actions.dismiss(notice)} />}
+    </div>
+  )
+}
