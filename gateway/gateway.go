@@ -44,7 +44,7 @@ type Options struct {
 	SocketPaths []string
 	Socket      http.Handler
 	// Pages are served beside the API, which has none of their paths.
-	Pages Pages
+	Pages []Pages
 	// Registerer registers the facade's metrics.
 	Registerer prometheus.Registerer
 }
@@ -128,12 +128,14 @@ func New(conn Connection, o Options) (http.Handler, error) {
 		others[path], others[path+"/"] = sockets, sockets
 	}
 	return f.recovered(f.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next := others[r.URL.Path]
-		switch {
-		case o.Pages != nil && o.Pages.Has(r):
-			next = o.Pages
-		case next == nil:
-			next = crossing
+		var next http.Handler = crossing
+		if other := others[r.URL.Path]; other != nil {
+			next = other
+		}
+		for _, pages := range o.Pages {
+			if pages.Has(r) {
+				next = pages
+			}
 		}
 		next.ServeHTTP(w, r)
 	}))), nil

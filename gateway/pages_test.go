@@ -23,7 +23,7 @@ func (onePage) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.Wri
 func TestPagesAreServedBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	facade, err := gateway.New(stubConn(plain, nil), gateway.Options{
-		Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Pages: onePage{},
+		Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Pages: []gateway.Pages{onePage{}},
 	})
 	if err != nil {
 		t.Fatal(err)

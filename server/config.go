@@ -102,6 +102,9 @@ type Config struct {
 	// DefaultAvatarURL is the picture of users and categories without one: a URL, or a path
 	// of this server such as assets.Avatar. Empty leaves them without.
 	DefaultAvatarURL string
+	// PictureOrigins are the origins from which the console may load pictures of users, beside
+	// the server's own.
+	PictureOrigins []string
 	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
 	DemoUsers []signin.DemoUser
 	// Tracing says whether and how calls are traced; zero turns tracing off.

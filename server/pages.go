@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/moderato-live/moderato/console"
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/gateway"
 	"github.com/moderato-live/moderato/internal/certificates"
@@ -26,6 +27,19 @@ func documents(publicURL string) (endpoints []gateway.Endpoint) {
 		}})
 	}
 	return endpoints
+}
+
+// console returns the moderation console. The pictures that a server serves have its Origin in
+// their URL, which is another one for a browser that calls the server by another name.
+func (s *Server) console() (*console.Console, error) {
+	o := console.Options{
+		PictureOrigins: append([]string{s.Origin()}, s.config.PictureOrigins...),
+		HasSignIn:      s.config.LoginURL != "" || len(s.config.DemoUsers) > 0,
+	}
+	for _, u := range s.config.DemoUsers {
+		o.DemoUsers = append(o.DemoUsers, console.DemoUser{ID: u.ID.String(), Name: u.Name, Role: u.Role})
+	}
+	return console.New(o)
 }
 
 // sources returns what the page of the admin address reads.

@@ -208,10 +208,15 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
 	s.Docs = site.New(openapi.JSON, s.config.PublicURL, s.config.Log)
+	page, err := s.console()
+	if err != nil {
+		return fmt.Errorf("console: %w", err)
+	}
 	facade, err := gateway.New(conn, gateway.Options{
 		CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry,
 		Endpoints:   slices.Concat(signIn, documents(s.config.PublicURL), assets.Endpoints(), downloads.Endpoints()),
-		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: socketio.FromOrigins(s.config.CORSOrigins, s.sockets), Pages: s.Docs,
+		SocketPaths: []string{socketio.Path, socketio.DefaultPath}, Socket: socketio.FromOrigins(s.config.CORSOrigins, s.sockets),
+		Pages: []gateway.Pages{s.Docs, page},
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)

@@ -76,6 +76,7 @@ var sections = []section{
 	}},
 	{Label: "Guides", Pages: []page{
 		{Name: "moderation", Label: "Moderation", About: "Bans, mutes, moderators and the log of who did what."},
+		{Name: "console", Label: "Console", About: "The page for moderators and owners that every server has, and how to operate it."},
 		{Name: "chat", Label: "Chat", About: "Post, delete and list messages; hear new messages live."},
 		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
 		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},

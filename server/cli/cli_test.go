@@ -32,6 +32,8 @@ func TestInvalidSettingNamesFlagAndAllowedValues(t *testing.T) {
 		"password in the environment": {args: []string{"migrate"}, env: []string{"MODERATO_DB=mysql://u:secret@/n"}, want: []string{"MODERATO_DB", "a host and a database name"}},
 		"origin without a scheme":     {args: []string{"serve", "--cors-origins=https://a.example,dash.example.com"}, want: []string{"--cors-origins", `"dash.example.com"`, "such as https://dash.example.com"}},
 		"origin with a path":          {args: []string{"serve"}, env: []string{"MODERATO_CORS_ORIGINS=https://a.example/"}, want: []string{"MODERATO_CORS_ORIGINS", `"https://a.example/"`}},
+		"origin of pictures by http":  {args: []string{"serve", "--picture-origins=https://a.example,http://b.example"}, want: []string{"--picture-origins", `"http://b.example"`, "such as https://cdn.example.com"}},
+		"origin with a directive":     {args: []string{"serve", "--picture-origins=https://a.example;script-src"}, want: []string{"--picture-origins", `"https://a.example;script-src"`}},
 		"unknown log level":           {args: []string{"serve", "--log-level=loud"}, want: []string{"--log-level", `"loud"`, `"debug"`, `"error"`}},
 		"certificate without a key":   {args: []string{"serve", "--http-tls-cert=/dev/null"}, want: []string{"--http-tls-cert needs --http-tls-key"}},
 		"key without a certificate":   {args: []string{"serve"}, env: []string{"MODERATO_GRPC_TLS_KEY=/dev/null"}, want: []string{"--grpc-tls-key needs --grpc-tls-cert"}},

@@ -33,31 +33,32 @@ type serve struct {
 	lifetimes
 	retentionFlag
 	tlsFlags
-	HTTPAddr            listenAddr     `name:"http-addr" help:"Listen address for REST." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
-	GRPCAddr            listenAddr     `name:"grpc-addr" help:"Listen address for gRPC, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
-	AdminAddr           listenAddr     `name:"admin-addr" help:"Listen address for /healthz, /readyz, /metrics and /debug/pprof." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
-	HTTPH2C             bool           `name:"http-h2c" help:"Serve REST also over HTTP/2 without TLS (h2c), for a proxy that needs it." env:"MODERATO_HTTP_H2C"`
-	RateLimit           requestRate    `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
-	ChatRate            chat.Rate      `help:"Messages and time for each sender in a channel, five times as many for its owner and moderators; 0 is off." default:"${chat_rate}" env:"MODERATO_CHAT_RATE"`
-	MaxWait             time.Duration  `help:"Maximum time that a request waits for a channel or a connection. A request that would wait longer is rejected immediately." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
-	StreamsPerUser      positive       `name:"max-streams-per-user" help:"Maximum number of open event streams per user and client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
-	StreamsPerToken     positive       `name:"max-streams-per-token" help:"Maximum number of open event streams per app, for all of its tokens, or per service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
-	MaxListenerChannels positive       `help:"Maximum number of channels that a listener receives without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
-	MaxResults          positive       `help:"Maximum number of items in an unpaginated response." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
-	CORSOrigins         []origin       `name:"cors-origins" help:"Origins of web pages that may call /v1. Default: any." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
-	NATSURL             string         `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. If unset, events are not published." env:"MODERATO_NATS_URL" placeholder:"URL"`
-	NATSCreds           string         `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
-	NATSStream          string         `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
-	NATSSubject         string         `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
-	DrainDelay          time.Duration  `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
-	TrustedProxies      []netip.Prefix `help:"Networks of the proxies in front of REST, as CIDRs, whose X-Forwarded-For and X-Forwarded-Proto are believed." env:"MODERATO_TRUSTED_PROXIES" placeholder:"CIDR,…"`
-	WebhookAllowPrivate bool           `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
-	PublicURL           publicURL      `name:"public-url" help:"Origin at which clients reach REST, such as https://api.example.com. Default: that of each request." env:"MODERATO_PUBLIC_URL" placeholder:"ORIGIN"`
-	DefaultAvatarURL    pictureURL     `name:"default-avatar-url" help:"Picture of users and categories without one, and of live streams: a URL, or a path of this server. Empty: none." default:"${default_avatar}" env:"MODERATO_DEFAULT_AVATAR_URL" placeholder:"URL"`
-	LoginURL            loginURL       `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. If unset, sign-in is disabled." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
-	LogLevel            string         `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
-	LogFormat           string         `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
-	Demo                bool           `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+	HTTPAddr            listenAddr      `name:"http-addr" help:"Listen address for REST." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
+	GRPCAddr            listenAddr      `name:"grpc-addr" help:"Listen address for gRPC, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
+	AdminAddr           listenAddr      `name:"admin-addr" help:"Listen address for /healthz, /readyz, /metrics and /debug/pprof." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
+	HTTPH2C             bool            `name:"http-h2c" help:"Serve REST also over HTTP/2 without TLS (h2c), for a proxy that needs it." env:"MODERATO_HTTP_H2C"`
+	RateLimit           requestRate     `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
+	ChatRate            chat.Rate       `help:"Messages and time for each sender in a channel, five times as many for its owner and moderators; 0 is off." default:"${chat_rate}" env:"MODERATO_CHAT_RATE"`
+	MaxWait             time.Duration   `help:"Maximum time that a request waits for a channel or a connection. A request that would wait longer is rejected immediately." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
+	StreamsPerUser      positive        `name:"max-streams-per-user" help:"Maximum number of open event streams per user and client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
+	StreamsPerToken     positive        `name:"max-streams-per-token" help:"Maximum number of open event streams per app, for all of its tokens, or per service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
+	MaxListenerChannels positive        `help:"Maximum number of channels that a listener receives without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
+	MaxResults          positive        `help:"Maximum number of items in an unpaginated response." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
+	CORSOrigins         []origin        `name:"cors-origins" help:"Origins of web pages that may call /v1. Default: any." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	NATSURL             string          `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. If unset, events are not published." env:"MODERATO_NATS_URL" placeholder:"URL"`
+	NATSCreds           string          `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
+	NATSStream          string          `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
+	NATSSubject         string          `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
+	DrainDelay          time.Duration   `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
+	TrustedProxies      []netip.Prefix  `help:"Networks of the proxies in front of REST, as CIDRs, whose X-Forwarded-For and X-Forwarded-Proto are believed." env:"MODERATO_TRUSTED_PROXIES" placeholder:"CIDR,…"`
+	WebhookAllowPrivate bool            `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
+	PublicURL           publicURL       `name:"public-url" help:"Origin at which clients reach REST, such as https://api.example.com. Default: that of each request." env:"MODERATO_PUBLIC_URL" placeholder:"ORIGIN"`
+	DefaultAvatarURL    pictureURL      `name:"default-avatar-url" help:"Picture of users and categories without one, and of live streams: a URL, or a path of this server. Empty: none." default:"${default_avatar}" env:"MODERATO_DEFAULT_AVATAR_URL" placeholder:"URL"`
+	PictureOrigins      []pictureOrigin `name:"picture-origins" help:"Origins from which the console may load pictures of users, such as https://cdn.example.com. Users with pictures elsewhere have initials." env:"MODERATO_PICTURE_ORIGINS" placeholder:"ORIGIN"`
+	LoginURL            loginURL        `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. If unset, sign-in is disabled." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
+	LogLevel            string          `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
+	LogFormat           string          `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
+	Demo                bool            `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
 
 	tracing tracing.Settings
 }
@@ -132,6 +133,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		// this host only.
 		WebhookAllowLoopback: c.Demo && c.HTTPAddr.isLoopback() && c.GRPCAddr.isLoopback(),
 		CORSOrigins:          texts(c.CORSOrigins),
+		PictureOrigins:       texts(c.PictureOrigins),
 		DrainDelay:           c.DrainDelay,
 		LoginURL:             string(c.LoginURL),
 		PublicURL:            string(c.PublicURL),
@@ -257,7 +259,21 @@ func (o *origin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func texts(origins []origin) []string {
+// pictureOrigin is the origin of pictures, as a flag. It becomes a part of a header.
+type pictureOrigin string
+
+var pictureOriginForm = regexp.MustCompile(`^https://[a-z0-9.-]+(:[0-9]{1,5})?$`)
+
+// UnmarshalText parses the flag.
+func (o *pictureOrigin) UnmarshalText(text []byte) error {
+	if !pictureOriginForm.Match(text) {
+		return fmt.Errorf("%q must be an origin such as https://cdn.example.com, in lower case", text)
+	}
+	*o = pictureOrigin(text)
+	return nil
+}
+
+func texts[T ~string](origins []T) []string {
 	var all []string
 	for _, o := range origins {
 		all = append(all, string(o))

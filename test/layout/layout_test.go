@@ -20,7 +20,7 @@ const module = "github.com/moderato-live/moderato/"
 var floors = []string{
 	"proto", "gen", "internal", "ent",
 	"server/store", "server/rpc", "server/change", "server/event", "server/domain", "server/middleware",
-	"gateway", "clients", "docs",
+	"gateway", "clients", "docs", "console",
 	"server", "server/cli", "cmd", "test",
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // undocumented are the beginnings of paths that the document leaves out: Socket.IO, which
-// OpenAPI cannot describe, and the pages of the demo.
-var undocumented = []string{"/ws", "/socket.io", "/demo/"}
+// OpenAPI cannot describe, and pages for people.
+var undocumented = []string{"/ws", "/socket.io", "/demo/", "/console/"}
 
 // Layer returns a layer around the handler of a server. The test fails if a request or a
 // response differs from the document. A benchmark has no such layer.
