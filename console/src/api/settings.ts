@@ -8,12 +8,13 @@ export interface PageSettings {
   demoUsers: { id: string; name: string; role: string }[]
 }
 
-function read(): PageSettings {
-  const text = document.querySelector<HTMLMetaElement>('meta[name=moderato-console]')?.content ?? '{}'
-  return { pictureOrigins: [], signIn: true, demoUsers: [], ...(JSON.parse(text) as Partial<PageSettings>) }
-}
+const content = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content ?? ''
 
-export const settings = read()
+export const settings: PageSettings = {
+  pictureOrigins: content('picture-origins').split(' ').filter(Boolean),
+  signIn: content('sign-in') !== 'off',
+  demoUsers: JSON.parse(content('demo') || '[]') as PageSettings['demoUsers'],
+}
 
 const allowed = new Set([location.origin, ...settings.pictureOrigins])
 

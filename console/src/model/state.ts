@@ -64,6 +64,8 @@ export interface ChannelState {
   received: number
   missed: number
   sanctions: Record<string, Sanction>
+  /** The number of the latest stored event. */
+  sequence: number
   /** Moderation events, newest first. */
   recent: Event[]
   pinned: ChatMessage | null
@@ -77,7 +79,7 @@ export interface ChannelState {
 
 export function initialState(channelId: string, stream: Stream): ChannelState {
   return {
-    channelId, messages: [], waiting: [], waitingCount: 0, held: false, detached: false, received: 0, missed: 0, sanctions: {}, recent: [],
+    channelId, messages: [], waiting: [], waitingCount: 0, held: false, detached: false, received: 0, missed: 0, sanctions: {}, sequence: 0, recent: [],
     pinned: null, stream, restored: 0, deletions: 0,
     connection: { state: 'connecting', since: 0, reason: '', rightLost: false },
   }
@@ -117,19 +119,21 @@ function release(state: ChannelState): ChannelState {
   return { ...state, held: false, detached: false, messages, waiting: [], waitingCount: 0, restored: state.detached ? state.restored + 1 : state.restored }
 }
 
+/** reduceEvent ignores a stored event that comes again, which its number in the channel shows. */
 function reduceEvent(state: ChannelState, event: Event): ChannelState {
+  const { sequence } = event.metadata
+  if (sequence !== undefined && sequence <= state.sequence) return state
   const next = reducePayload(state, event)
-  if (next.recent === state.recent && isLogged(event)) return { ...next, recent: [event, ...next.recent].slice(0, maxRecent) }
-  return next
+  if (sequence === undefined) return next
+  return { ...next, sequence, recent: isLogged(event) ? [event, ...next.recent].slice(0, maxRecent) : next.recent }
 }
 
 /** isLogged reports whether an event belongs into the list beside the chat. */
 function isLogged({ type }: Event): boolean {
-  return type !== 'channel.chat.message' && type !== 'channel.chat.clear_user_messages' && type !== 'channel.unfollow' && type !== 'channel.vote'
+  return type !== 'channel.chat.clear_user_messages' && type !== 'channel.unfollow' && type !== 'channel.vote'
 }
 
 function reducePayload(state: ChannelState, event: Event): ChannelState {
-  if (state.recent.some((known) => known.metadata.messageId === event.metadata.messageId)) return state // events can come twice
   switch (event.type) {
     case 'channel.chat.message': {
       const { messageId, message, createdAt, replyToMessageId, sender, emotes } = event.payload
