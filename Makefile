@@ -69,6 +69,7 @@ clients: ## Install Node.js, Python, Chromium, mariadb-dump, libfaketime, HAProx
 	tools/install-test-tools
 	tools/install-packages chromium=chromium mariadb-dump=mariadb-client faketime=faketime haproxy=haproxy
 	tools/npm-ci clients/compat
+	tools/npm-ci console
 
 .PHONY: test
 test: export MODERATO_TEST_STATEMENTS = $(RECORDED)
@@ -137,10 +138,17 @@ gen-clients: ## Generate the operations and types of clients/typescript and clie
 	npm run --silent --prefix clients/typescript build
 	python3 clients/python/generate.py
 
-GENERATED := gen ent clients/typescript/dist internal/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/feed-reference.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
+.PHONY: console
+console: ## Check the sources of the console, and build console/dist.
+	tools/install-packages node=nodejs npm=npm
+	tools/npm-ci console
+	npm run --silent --prefix console check
+	npm run --silent --prefix console build
+
+GENERATED := gen ent console/dist clients/typescript/dist internal/textmatch/lookalikes.txt docs/contract.md docs/errors.md docs/event-types.md docs/feed-reference.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
-gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
-	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }
+gen-check: gen gen-clients console ## Fail if what is generated is not what is committed.
+	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients console and commit'; exit 1; }
 
 .PHONY: lint
 lint: ## Check the code and the .proto files.

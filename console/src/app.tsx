@@ -65,12 +65,12 @@ async function readUser(signal: AbortSignal): Promise<{ profile: GetProfileRespo
 function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfileResponse; channels: OwnChannel[]; channel: OwnChannel; route: Route }) {
   const store = useMemo(() => new Store(channel.id, channel.stream), [channel.id])
   const names = useMemo(() => new Names(client), [channel.id])
-  const [card, setCard] = useState<{ userId: string; form?: 'ban' | 'mute' | undefined } | undefined>()
+  const [card, setCard] = useState<{ userId: string; form: 'ban' | 'mute' | undefined; displayName: string } | undefined>()
   const [help, setHelp] = useState(false)
   useLive(store)
   const desk: Desk = {
     client, profile, channels, channel, store, names, userId: card?.userId,
-    openCard: (userId, form) => setCard(userId === undefined ? undefined : { userId, form }),
+    openCard: (userId, form, displayName = '') => setCard(userId === undefined ? undefined : { userId, form, displayName }),
   }
   const to = (screen: Route['screen'], part = '') => () => go({ channel: channel.username, screen, part })
   useKeys({
@@ -90,7 +90,7 @@ function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfil
         <Rail route={route} onHelp={() => setHelp(true)} />
         <main class="main">
           <CurrentScreen route={route} />
-          {card && <UserCard key={card.userId} userId={card.userId} form={card.form} onForm={(form) => setCard({ ...card, form })} onClose={() => setCard(undefined)} />}
+          {card && <UserCard key={card.userId} {...card} onForm={(form) => setCard({ ...card, form })} onClose={() => setCard(undefined)} />}
         </main>
       </div>
       {help && <ShortcutsDialog onClose={() => setHelp(false)} />}

@@ -25,8 +25,11 @@ export interface Desk {
   names: Names
   /** The user whose card is open. */
   userId: string | undefined
-  /** openCard shows the card of a user, optionally with a form in it. */
-  openCard: (userId: string | undefined, form?: 'ban' | 'mute') => void
+  /**
+   * openCard shows the card of a user, optionally with a form in it; undefined closes it. With
+   * the user's name, the form is there before the card has been read.
+   */
+  openCard: (userId: string | undefined, form?: 'ban' | 'mute', displayName?: string) => void
 }
 
 export const DeskContext = createContext<Desk>(undefined as unknown as Desk)

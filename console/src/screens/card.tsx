@@ -10,9 +10,12 @@ import { LogLine } from './logline'
 import { RoleButtons } from './roles'
 import { SanctionForm } from './sanction'
 
+type Form = 'ban' | 'mute' | undefined
+
 /** UserCard tells what a moderator must know about a user, and does what can be done about them. */
-export function UserCard({ userId, form, onForm, onClose }: { userId: string; form: 'ban' | 'mute' | undefined; onForm: (form: 'ban' | 'mute' | undefined) => void; onClose: () => void }) {
+export function UserCard({ userId, displayName, form, onForm, onClose }: { userId: string; displayName: string; form: Form; onForm: (form: Form) => void; onClose: () => void }) {
   const { client, channel, store } = useDesk()
+  const readOnly = useStored(store, (state) => state.connection.rightLost)
   // What happens to the user while the card is open shows in it.
   const latest = useStored(store, (state) => state.recent.find((event) => concerns(event.payload, userId))?.metadata.messageId)
   const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }), [userId, channel.id, latest])
@@ -21,18 +24,20 @@ export function UserCard({ userId, form, onForm, onClose }: { userId: string; fo
     if (!form) drawer.current?.focus()
   }, [userId, form])
   const shown = user.data
+  const name = shown?.user.displayName ?? displayName
   return (
     <aside class="drawer" ref={drawer} tabIndex={-1} aria-label="User card">
       <header>
         {shown && <Avatar size="large" user={shown.user} />}
         <div class="grow">
-          <h2 class={`cut ${nameColor(userId)}`}><bdi>{shown?.user.displayName ?? 'User'}</bdi></h2>
+          <h2 class={`cut ${nameColor(userId)}`}><bdi>{name}</bdi></h2>
           {shown && <p class="muted cut">@{shown.user.slug}</p>}
         </div>
         <Button kind="plain" icon="close" label="Close the card" onClick={onClose} />
       </header>
       <div class="content">
-        {user.error ? <Problem error={user.error} onRetry={user.reload} /> : !shown ? user.slow && <Progress /> : <Content user={shown} form={form} onForm={onForm} />}
+        {form && name && !readOnly && <SanctionForm key={form} kind={form} target={{ id: userId, displayName: name }} onClose={() => onForm(undefined)} />}
+        {user.error ? <Problem error={user.error} onRetry={user.reload} /> : !shown ? user.slow && <Progress /> : <Content user={shown} canAct={!form && !readOnly} onForm={onForm} />}
       </div>
     </aside>
   )
@@ -45,9 +50,8 @@ function concerns(payload: object, userId: string): boolean {
 
 const roleNames: Record<string, string> = { owner: 'Owner', moderator: 'Moderator', vip: 'VIP', og: 'OG' }
 
-function Content({ user, form, onForm }: { user: GetUserResponse; form: 'ban' | 'mute' | undefined; onForm: (form: 'ban' | 'mute' | undefined) => void }) {
-  const { client, channel, store } = useDesk()
-  const readOnly = useStored(store, (state) => state.connection.rightLost)
+function Content({ user, canAct, onForm }: { user: GetUserResponse; canAct: boolean; onForm: (form: Form) => void }) {
+  const { client, channel } = useDesk()
   const target = user.user
   return (
     <>
@@ -58,16 +62,16 @@ function Content({ user, form, onForm }: { user: GetUserResponse; form: 'ban' | 
         {!user.follow && !user.subscription.isSubscriber && user.roles.length === 0 && <span class="chip">Viewer</span>}
       </div>
       <Sanctions user={user} />
-      {!readOnly && !user.roles.includes('owner') && (form
-        ? <SanctionForm kind={form} target={target} onClose={() => onForm(undefined)} />
-        : <div class="row wrap">
-            {user.ban
-              ? <Button icon="undo" onClick={() => void unban(client, channel.id, target)}>Unban</Button>
-              : <Button kind="danger" icon="ban" keys="B" onClick={() => onForm('ban')}>Ban</Button>}
-            {user.mute && !user.ban && <Button icon="undo" onClick={() => void unmute(client, channel.id, target)}>Unmute</Button>}
-            {!user.ban && <Button icon="mute" keys="M" onClick={() => onForm('mute')}>{user.mute ? 'Change mute' : 'Mute'}</Button>}
-            {channel.role === 'owner' && <RoleButtons user={target} roles={user.roles} />}
-          </div>)}
+      {canAct && !user.roles.includes('owner') && (
+        <div class="row wrap">
+          {user.ban
+            ? <Button icon="undo" onClick={() => void unban(client, channel.id, target)}>Unban</Button>
+            : <Button kind="danger" icon="ban" keys="B" onClick={() => onForm('ban')}>Ban</Button>}
+          {user.mute && !user.ban && <Button icon="undo" onClick={() => void unmute(client, channel.id, target)}>Unmute</Button>}
+          {!user.ban && <Button icon="mute" keys="M" onClick={() => onForm('mute')}>{user.mute ? 'Change mute' : 'Mute'}</Button>}
+          {channel.role === 'owner' && <RoleButtons user={target} roles={user.roles} />}
+        </div>
+      )}
       <Facts user={user} />
       <section class="section">
         <h3>Latest messages</h3>

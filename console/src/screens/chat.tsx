@@ -56,7 +56,7 @@ export function Chat() {
     j: move(1), k: move(-1), ArrowDown: move(1), ArrowUp: move(-1),
     Enter: () => selected && openCard(selected.sender.id),
     d: withSelected(remove),
-    b: withSelected(({ sender }) => openCard(sender.id, 'ban')),
+    b: withSelected(({ sender }) => openCard(sender.id, 'ban', sender.displayName)),
     ...Object.fromEntries(muteTimes.map((seconds, i) => [`m ${i + 1}`, muteFor(seconds)])),
     Escape: () => (openCard(undefined), leave()),
   })
@@ -75,7 +75,7 @@ export function Chat() {
           {messages.map((message) => (
             <MessageRow key={message.id} message={message} names={names} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
               onSelect={(shift) => (select(message.id), mark(shift ? new Set([...marked, ...(selectedId ? [selectedId] : []), message.id]) : new Set()))}
-              onCard={(form) => openCard(message.sender.id, form)} onDelete={() => remove(message)}
+              onCard={(form) => openCard(message.sender.id, form, message.sender.displayName)} onDelete={() => remove(message)}
               onMute={() => void mute(client, channel.id, message.sender, 600)} />
           ))}
         </ul>
@@ -88,8 +88,8 @@ export function Chat() {
             <Button little icon="info" keys="↵" onClick={() => openCard(selected.sender.id)}>Card</Button>
             {!readOnly && <>
               <Button little icon="trash" keys="D" disabled={!!selected.deletion} onClick={() => remove(selected)}>Delete</Button>
-              <Button little icon="mute" keys="M" onClick={() => openCard(selected.sender.id, 'mute')}>Mute</Button>
-              <Button little icon="ban" keys="B" onClick={() => openCard(selected.sender.id, 'ban')}>Ban</Button>
+              <Button little icon="mute" keys="M" onClick={() => openCard(selected.sender.id, 'mute', selected.sender.displayName)}>Mute</Button>
+              <Button little icon="ban" keys="B" onClick={() => openCard(selected.sender.id, 'ban', selected.sender.displayName)}>Ban</Button>
               <Button little icon="raid" onClick={() => go({ channel: channel.username, screen: 'raid', query: { phrase: suggestPhrase(chosen.map((m) => m.text)) } })}>Raid</Button>
             </>}
             <Button little kind="plain" icon="close" label="Clear the selection" onClick={leave} />
@@ -145,7 +145,7 @@ function StreamHead() {
       <h1 class="cut">{stream.title || 'Chat'}</h1>
       {stream.category && <span class="chip cut">{stream.category}</span>}
       <span class="grow" />
-      <span class="muted small number wide">{formatNumber(received)} received</span>
+      <span class="muted small number wide unbroken">{formatNumber(received)} received</span>
     </div>
   )
 }
