@@ -1,0 +1,193 @@
+// Moderates with the console in Chromium, as a person does.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openConsole, signIn, browser, row, post, eventually } from './console-support.mjs'
+import { call, given } from './support.mjs'
+
+const channelId = given.channel
+const demo = (method, path, body, who = 'moderator') => call(method, path, body, { token: given[who] })
+
+/** isBanned asks the API, not the page. */
+async function isBanned(userId) {
+  return (await demo('GET', `/v1/moderation/users?channelId=${channelId}&userId=${userId}`)).ban !== null
+}
+
+test('one click signs in, and the channels of the user are there', async (t) => {
+  const page = await openConsole(t)
+  await page.getByRole('button', { name: /Tomasz Wrona/ }).click()
+  await page.getByRole('link', { name: /Ines Carvalho/ }).click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByText('Up to date').waitFor()
+  assert.equal(new URL(page.url()).search, '', 'the code of the sign-in is gone from the address')
+  await page.reload()
+  await page.getByText('Up to date').waitFor()
+  await page.getByRole('button', { name: /Sign out/ }).click()
+  await page.getByRole('button', { name: /Tomasz Wrona/ }).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: /Tomasz Wrona/ }).waitFor()
+})
+
+test('the keyboard bans, and undoes it with the messages', async (t) => {
+  const page = await signIn(t)
+  const sent = await post(page, 'buy followers at cheap.example')
+  await page.keyboard.press('k')
+  await page.locator('[aria-current=true]', { hasText: sent.message }).waitFor()
+  await page.keyboard.press('b')
+  await page.keyboard.press('b')
+  await page.getByText(/^Banned /).waitFor()
+  assert.ok(await isBanned(sent.senderId))
+  await row(page, sent.message).and(page.locator('.deleted')).getByText('Banned by Tomasz Wrona').waitFor()
+  await page.keyboard.press('z')
+  await page.getByText(/^Undone: /).waitFor()
+  assert.ok(!(await isBanned(sent.senderId)))
+  await eventually(async () => (await row(page, sent.message).and(page.locator('.deleted')).count()) === 0, 'the message is back')
+})
+
+test('a ban has a reason and a duration, which the card shows', async (t) => {
+  const page = await signIn(t)
+  const sent = await post(page, 'something rude')
+  await row(page, sent.message).getByRole('button', { name: sent.displayName, exact: true }).click()
+  const card = page.getByRole('complementary', { name: 'User card' })
+  await card.getByRole('button', { name: 'Ban' }).click()
+  await card.getByRole('button', { name: '1 day' }).click()
+  await card.getByLabel('Reason').fill('Rude to others')
+  await card.getByRole('button', { name: 'Ban', exact: false }).first().click()
+  await card.getByText(/Banned for (23 h|1 d)/).waitFor()
+  await card.getByText('Rude to others').first().waitFor()
+  await card.getByText('something rude').first().waitFor() // the evidence
+  await card.getByRole('button', { name: 'Unban' }).click()
+  await eventually(async () => !(await isBanned(sent.senderId)), 'unbanned')
+})
+
+test('a list that is held does not move, and the wrong row is not hit', async (t) => {
+  const page = await signIn(t)
+  const sent = await post(page, 'the one to delete')
+  await page.keyboard.press('k')
+  for (let i = 0; i < 5; i++) await post(undefined, `another ${i}`)
+  await page.getByRole('button', { name: '5 new messages' }).waitFor()
+  await page.locator('[aria-current=true]', { hasText: sent.message }).waitFor()
+  await page.keyboard.press('d')
+  await row(page, sent.message).getByText('Deleted by Tomasz Wrona').waitFor()
+  await page.getByRole('button', { name: '5 new messages' }).click()
+  await row(page, 'another 4').waitFor()
+})
+
+test('keys do nothing while somebody types', async (t) => {
+  const page = await signIn(t)
+  await post(page, 'stay')
+  await page.keyboard.press('k')
+  await page.getByRole('textbox', { name: 'Message' }).fill('')
+  await page.keyboard.type('bd bb mad')
+  assert.equal(await page.locator('.toast').count(), 0)
+  await page.keyboard.press('Enter')
+  await row(page, 'bd bb mad').waitFor()
+})
+
+test('a write without a connection fails visibly, and happens once when it is repeated', async (t) => {
+  const page = await signIn(t)
+  const sent = await post(page, 'delete me offline')
+  await page.keyboard.press('k')
+  await page.context().setOffline(true)
+  await page.keyboard.press('d')
+  await page.getByText(/Deleting a message .* failed/).waitFor()
+  assert.equal(await row(page, sent.message).and(page.locator('.deleted')).count(), 0, 'nothing is shown as done')
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await row(page, sent.message).getByText('Deleted by').waitFor()
+})
+
+test('a server that stops: the page says so, and misses and repeats nothing', async (t) => {
+  const page = await signIn(t)
+  const before = await post(page, 'before the restart')
+  const restarted = fetch(`${given.control}/restart`, { method: 'POST' })
+  await page.getByText(/Reconnecting for/).waitFor()
+  await restarted
+  await page.getByText('Up to date').waitFor({ timeout: 20_000 })
+  const after = await post(page, 'after the restart')
+  for (const { message } of [before, after]) assert.equal(await row(page, message).count(), 1)
+})
+
+test('who loses the role sees so, and cannot act', async (t) => {
+  const page = await signIn(t)
+  const role = { channelId, userId: (await demo('GET', '/v1/users/profile')).userId }
+  await demo('DELETE', '/v1/moderation/moderators', role, 'owner')
+  t.after(() => demo('POST', '/v1/moderation/moderators', role, 'owner'))
+  await page.getByText('Read only').waitFor()
+  await page.getByText('You no longer moderate this channel.').waitFor()
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).count(), 0)
+})
+
+test('a refused action shows what the server says', async (t) => {
+  const page = await signIn(t)
+  await page.route('**/v1/moderation/mute', (route) => route.fulfill({ status: 403, json: { success: false, message: 'You may not do this.', data: { code: 'NOT_CHANNEL_MODERATOR', requestId: 'r' } } }))
+  await post(page, 'mute me')
+  await page.keyboard.press('k')
+  await page.keyboard.press('m')
+  await page.keyboard.press('2')
+  await page.getByText('You may not do this.').waitFor()
+})
+
+test('a sign-in that was revoked ends, and says so', async (t) => {
+  const page = await signIn(t)
+  await demo('DELETE', '/v1/users/grants', { clientId: 'moderato-console' })
+  await page.getByText('Your sign-in has ended. Sign in again.').waitFor()
+})
+
+test('two tabs share a sign-in that is renewed', async (t) => {
+  const first = await signIn(t)
+  const second = await first.context().newPage()
+  await second.goto(first.url())
+  await second.getByText('Up to date').waitFor()
+  const used = []
+  for (const page of [first, second]) {
+    page.on('request', (request) => request.url().endsWith('/oauth2/token') && used.push(new URLSearchParams(request.postData()).get('refresh_token')))
+    let isFirst = true
+    await page.route('**/v1/users/profile', (route) => {
+      if (!isFirst) return route.continue()
+      isFirst = false
+      return route.fulfill({ status: 401, json: { success: false, message: 'expired', data: { code: 'TOKEN_EXPIRED', requestId: 'r' } } })
+    })
+  }
+  await Promise.all([first.reload(), second.reload()])
+  for (const page of [first, second]) await page.getByText('Up to date').waitFor()
+  assert.equal(new Set(used).size, used.length, 'no refresh token was used twice')
+})
+
+test('a server that is slow shows progress after 300 ms', async (t) => {
+  const page = await signIn(t)
+  const sent = await post(page, 'slow card')
+  await page.route('**/v1/moderation/users?**', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await route.continue()
+  })
+  await row(page, sent.message).getByRole('button', { name: sent.displayName, exact: true }).click()
+  await page.getByText('Loading…').waitFor()
+  await page.getByText('Latest messages').waitFor()
+})
+
+test('a browser whose clock is wrong shows the times of the server', async (t) => {
+  const page = await signIn(t, { init: () => (Date.now = ((real) => () => real() + 5 * 3_600_000)(Date.now)) })
+  const sent = await post(page, 'mute with a wrong clock')
+  await page.keyboard.press('k')
+  await page.keyboard.press('m')
+  await page.keyboard.press('2')
+  await page.getByText(/^Muted /).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText(/Muted for (9 min|10 min)/).waitFor()
+  await page.keyboard.press('z')
+  await page.getByText(/^Undone: /).waitFor()
+  assert.ok(sent)
+})
+
+test('without storage the page says what is missing', async (t) => {
+  const page = await openConsole(t, { init: () => Object.defineProperty(window, 'localStorage', { get: () => { throw new DOMException('blocked', 'SecurityError') } }) })
+  await page.getByRole('button', { name: /Tomasz Wrona/ }).click()
+  await page.getByText('This browser blocks storage for this page.').waitFor()
+})
+
+test('without JavaScript the page is a sentence', async (t) => {
+  const page = await openConsole(t, { context: { javaScriptEnabled: false } })
+  await page.getByText('The console needs JavaScript.').waitFor()
+})
+
+test.after(() => browser.close())
