@@ -19,7 +19,7 @@ import (
 func contract() []byte {
 	var page bytes.Buffer
 	out := bufio.NewWriter(&page)
-	fmt.Fprint(out, "# Contract\n\nThis page is generated from the [.proto files](../proto) by `make gen`. [errors.md](errors.md) has the errors, [event-types.md](event-types.md) the events, [interface.md](interface.md) the interface that these operations implement, with the sections that comments name, and [decisions.md](decisions.md) the behaviour.\n")
+	fmt.Fprint(out, "# Contract\n\nThis page is generated from the [.proto files](../proto) by `make gen`. See also [errors.md](errors.md) for the errors, [event-types.md](event-types.md) for the events, and [decisions.md](decisions.md) for the behaviour. The comments on this page cite sections of the [interface](interface.md) that the operations implement.\n")
 	operations(out)
 	formats(out)
 	fields(out)
