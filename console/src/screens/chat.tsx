@@ -17,10 +17,15 @@ import { suggestPhrase } from './phrase'
 /** How long keys 1 to 5 mute after M, in seconds. */
 export const muteTimes = [60, 600, 3600, 86_400, 604_800] as const
 
+/** How many messages are drawn until the user asks for earlier ones. */
+const drawn = 150
+
 /** Chat shows the messages of the channel as they arrive. */
 export function Chat() {
   const { client, channel, store, names, openCard } = useDesk()
-  const messages = useStored(store, (state) => state.messages)
+  const all = useStored(store, (state) => state.messages)
+  const [showsAll, setShowsAll] = useState(false)
+  const messages = showsAll ? all : all.slice(-drawn)
   const held = useStored(store, (state) => state.held)
   const waiting = useStored(store, (state) => state.waitingCount)
   const connection = useStored(store, (state) => state.connection)
@@ -38,6 +43,7 @@ export function Chat() {
   const leave = (): void => {
     select(undefined)
     mark(new Set())
+    setShowsAll(false)
     hold.release()
   }
   const move = (by: number) => (event: KeyboardEvent): void => {
@@ -70,7 +76,7 @@ export function Chat() {
         {connection.state === 'ended' && <div class="inside-note"><Note kind="danger">{connection.reason}</Note></div>}
         <div class="messages" ref={list} tabIndex={0} role="group" aria-label="Messages" onPointerMove={hold.pointerMoved} onPointerLeave={hold.pointerLeft} onScroll={hold.scrolled}>
         <ul role="list">
-          <EarlierMessages />
+          {messages.length > 0 && <EarlierMessages hidden={all.length - messages.length} onShow={() => setShowsAll(true)} />}
           {messages.length === 0 && connection.state !== 'connecting' && <li><Empty icon="chat" title="No messages yet">Messages appear here as viewers write them.</Empty></li>}
           {messages.map((message) => (
             <MessageRow key={message.id} message={message} names={names} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}

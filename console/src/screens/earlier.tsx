@@ -4,14 +4,14 @@ import { useDesk } from '../desk'
 import { useStored } from '../model/store'
 import { Button } from '../ui/basics'
 
-/** EarlierMessages reads older messages, page by page. */
-export function EarlierMessages() {
+/** EarlierMessages shows older messages: first those that the page has, then page by page. */
+export function EarlierMessages({ hidden, onShow }: { hidden: number; onShow: () => void }) {
   const { client, channel, store } = useDesk()
   const first = useStored(store, (state) => state.messages[0])
   const cursor = useRef<string>('')
   const [state, setState] = useState<'idle' | 'busy' | 'end'>('idle')
   const [error, setError] = useState('')
-  if (!first || state === 'end') return null
+  if (!first || (state === 'end' && hidden === 0)) return null
   const read = async (): Promise<void> => {
     setState('busy')
     setError('')
@@ -34,7 +34,7 @@ export function EarlierMessages() {
   }
   return (
     <li class="gap">
-      <Button little kind="plain" busy={state === 'busy'} onClick={() => void read()}>Earlier messages</Button>
+      <Button little kind="plain" busy={state === 'busy'} onClick={() => (onShow(), hidden === 0 && void read())}>Earlier messages</Button>
       {error && <p role="alert">{error}</p>}
     </li>
   )

@@ -20,10 +20,18 @@ interface Props {
 }
 
 /** MessageRow shows a message. It is drawn again only when the message or its selection changes. */
-export class MessageRow extends Component<Props> {
-  override shouldComponentUpdate(next: Props): boolean {
+export class MessageRow extends Component<Props, { hasTools: boolean }> {
+  override state = { hasTools: false }
+
+  override shouldComponentUpdate(next: Props, { hasTools }: { hasTools: boolean }): boolean {
     const { message, selected, marked, readOnly } = this.props
-    return message !== next.message || selected !== next.selected || marked !== next.marked || readOnly !== next.readOnly
+    return hasTools !== this.state.hasTools || message !== next.message || selected !== next.selected || marked !== next.marked || readOnly !== next.readOnly
+  }
+
+  // Only the row under the pointer or with the focus has its buttons: a page of them would be slow.
+  readonly #show = (): void => this.setState({ hasTools: true })
+  readonly #hide = (event: PointerEvent): void => {
+    if (!(event.currentTarget as Element).contains(document.activeElement)) this.setState({ hasTools: false })
   }
 
   // The handlers are looked up when they run, because a row is not drawn again for new ones.
@@ -32,7 +40,7 @@ export class MessageRow extends Component<Props> {
     const { sender, deletion } = message
     const classes = ['message', deletion && 'deleted', marked && 'marked'].filter(Boolean).join(' ')
     return (
-      <li class={classes} aria-current={selected} onClick={(event) => this.props.onSelect(event.shiftKey)}>
+      <li class={classes} aria-current={selected} onPointerEnter={this.#show} onPointerLeave={this.#hide} onFocusIn={this.#show} onClick={(event) => this.props.onSelect(event.shiftKey)}>
         <time dateTime={message.at} title={formatFull(message.at)}>{formatClock(message.at)}</time>
         <div class="body">
           {message.replyTo && <span class="reply">In reply to a message</span>}
@@ -42,7 +50,7 @@ export class MessageRow extends Component<Props> {
           <bdi class="text"><Text message={message} /></bdi>
           {deletion && <Why deletion={deletion} names={names} />}
         </div>
-        {!readOnly && !deletion && (
+        {this.state.hasTools && !readOnly && !deletion && (
           <div class="tools" onClick={(event) => event.stopPropagation()}>
             <Button little icon="trash" label="Delete" onClick={() => this.props.onDelete()} />
             <Button little icon="mute" label={`Mute ${sender.displayName} for 10 minutes`} onClick={() => this.props.onMute()} />
