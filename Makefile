@@ -91,6 +91,10 @@ packages=$$(go list $(PKG) | grep $(1) '$(UNRACED)' || true); [ -z "$$packages" 
 	$(2) $(GOTEST) -- -vet=off $(3) $(SELECTED) $$packages; }
 endef
 
+.PHONY: console-soak
+console-soak: clients ## Watch a busy chat with the console for MINUTES, 10 by default, and print the figures.
+	MODERATO_CONSOLE_SOAK=$(or $(MINUTES),10) MODERATO_TEST_MYSQL=none go test -count 1 -timeout 30m -v -run TestConsoleSoak ./clients/compat
+
 .PHONY: statements
 statements: export MODERATO_TEST_STATEMENTS = $(RECORDED)
 statements: $(TESTDB) bin/statements ## Record the statements of the server's tests, without the race detector, and check that one shard can run each. For less: PKG=./server/domain/chat

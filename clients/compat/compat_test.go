@@ -29,7 +29,6 @@ func TestMain(m *testing.M) { process.Main(m) }
 const (
 	publicClient       = "public-client"
 	confidentialClient = "confidential-client"
-	scriptTimeout      = 8 * time.Minute
 )
 
 // given is what a script gets.
@@ -47,8 +46,9 @@ type given struct {
 	PublicClient       string `json:"publicClient"`
 	ConfidentialClient string `json:"confidentialClient"`
 	Secret             string `json:"secret"`
-	// Moderator is a token of the moderator for Client, and ShortToken one for PublicClient.
+	// Moderator and Owner are tokens for Client, and ShortToken is one for PublicClient.
 	Moderator  string `json:"moderator"`
+	Owner      string `json:"owner"`
 	ShortToken string `json:"shortToken"`
 	// Service is a token for ServiceClient.
 	ServiceClient string `json:"serviceClient"`
@@ -73,10 +73,10 @@ type site struct {
 }
 
 // start starts the servers as `make run` does, with the rate limits.
-func start(t *testing.T) *site {
+func start(t *testing.T, flags ...string) *site {
 	t.Helper()
 	s := &site{restart: make(chan chan struct{}), url: store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}}
-	s.first = process.Serve(t, s.url, "--demo", fmt.Sprintf("--rate-limit=%d", server.DefaultRateLimit))
+	s.first = process.Serve(t, s.url, append([]string{"--demo", "--demo-chat=off", fmt.Sprintf("--rate-limit=%d", server.DefaultRateLimit)}, flags...)...)
 	s.Tour = s.first.Printed()
 	s.second = process.Serve(t, s.url)
 	cast := demo.People()
@@ -87,7 +87,7 @@ func start(t *testing.T) *site {
 	s.Control, s.Directory, s.Chromium = control.URL, t.TempDir(), installed().chromium
 	s.Client, s.PublicClient, s.ConfidentialClient = cast.Client, publicClient, confidentialClient
 	s.Channel, s.Raider = cast.Owner.ID.String(), cast.Raider.Username
-	s.Moderator = s.first.DemoToken(t, "moderator")
+	s.Moderator, s.Owner = s.first.DemoToken(t, "moderator"), s.first.DemoToken(t, "owner")
 	client := []string{"client", "create", "--redirect-uri=http://127.0.0.1/callback",
 		"--scope=users.read", "--scope=users.bot", "--scope=channel.moderate", "--scope=offline.access", "--name=Example"}
 	s.Secret = s.run(t, append(client, "--secret", "--id="+confidentialClient)...)
@@ -159,7 +159,8 @@ func (s *site) script(t *testing.T, name string) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	late := time.After(scriptTimeout)
+	deadline, _ := t.Deadline() // `go test` always has one, unless it is told otherwise
+	late := time.After(time.Until(deadline) - time.Minute)
 	for {
 		select {
 		case done := <-s.restart:
@@ -173,7 +174,7 @@ func (s *site) script(t *testing.T, name string) {
 			return
 		case <-late:
 			_ = cmd.Process.Kill()
-			t.Fatalf("%s takes longer than %v: %v\n%s", name, scriptTimeout, <-ended, out.String())
+			t.Fatalf("%s takes too long: %v\n%s", name, <-ended, out.String())
 		}
 	}
 }
@@ -188,9 +189,10 @@ type programs struct {
 var installed = sync.OnceValue(func() (p programs) {
 	_, noNode := exec.LookPath("node")
 	_, noModules := os.Stat("node_modules/.package-lock.json")
+	_, noConsole := os.Stat("../../console/node_modules/.package-lock.json")
 	chromium, noChromium := exec.LookPath("chromium")
 	p.chromium = chromium
-	if err := errors.Join(noNode, noModules, noChromium); err != nil {
+	if err := errors.Join(noNode, noModules, noConsole, noChromium); err != nil {
 		p.missing = fmt.Errorf("no test with real clients: %w\n`make clients` installs them", err)
 	}
 	if p.missing != nil && os.Getenv("CI") != "true" {
@@ -237,4 +239,37 @@ func TestChromium(t *testing.T) {
 	s := start(t)
 	s.script(t, "browser.mjs")
 	s.script(t, "docs.mjs")
+}
+
+func TestConsole(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	s := start(t)
+	s.script(t, "console.mjs")
+	s.script(t, "console-screens.mjs")
+}
+
+// TestConsoleReducers tests the parts of the console that need no browser.
+func TestConsoleReducers(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	files, err := filepath.Glob("../../console/test/*.test.mjs")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	out, err := exec.CommandContext(t.Context(), "node", append([]string{"--test"}, files...)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestConsoleSoak watches a busy chat for MODERATO_CONSOLE_SOAK minutes. See make console-soak.
+func TestConsoleSoak(t *testing.T) {
+	minutes := os.Getenv("MODERATO_CONSOLE_SOAK")
+	if minutes == "" {
+		t.Skip("no time given")
+	}
+	needClients(t)
+	t.Setenv("SOAK_MINUTES", minutes)
+	start(t, "--chat-rate=0", "--rate-limit=0").script(t, "console-soak.mjs")
 }
