@@ -30,7 +30,7 @@ var dist embed.FS
 type Options struct {
 	// PictureOrigins are the origins from which the page may load pictures, beside its own.
 	PictureOrigins []string
-	// HasSignIn is whether users can sign in at this server.
+	// HasSignIn is whether users can sign in to the console.
 	HasSignIn bool
 	// DemoUsers are the users as whom anybody may sign in; none without a demo.
 	DemoUsers []DemoUser

@@ -173,3 +173,12 @@ func (c *Config) webhookReach() webhooks.Reach {
 	}
 	return webhooks.Public
 }
+
+// consoleSignsIn reports whether users can sign in to the console: on the platform's page, if the
+// operator says to where it returns, or on the page of the demo.
+func (c *Config) consoleSignsIn() bool {
+	if c.LoginURL == "" {
+		return len(c.DemoUsers) > 0
+	}
+	return c.PublicURL != ""
+}

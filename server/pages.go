@@ -34,7 +34,7 @@ func documents(publicURL string) (endpoints []gateway.Endpoint) {
 func (s *Server) console() (*console.Console, error) {
 	o := console.Options{
 		PictureOrigins: append([]string{s.Origin()}, s.config.PictureOrigins...),
-		HasSignIn:      s.config.LoginURL != "" || len(s.config.DemoUsers) > 0,
+		HasSignIn:      s.config.consoleSignsIn(),
 	}
 	for _, u := range s.config.DemoUsers {
 		o.DemoUsers = append(o.DemoUsers, console.DemoUser{ID: u.ID.String(), Name: u.Name, Role: u.Role})

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/moderato-live/moderato/console"
 	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway"
@@ -31,6 +31,7 @@ import (
 	"github.com/moderato-live/moderato/internal/tracing"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/change/tables"
+	"github.com/moderato-live/moderato/server/domain/access"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/domain/domains"
 	"github.com/moderato-live/moderato/server/domain/importer"
@@ -122,6 +123,11 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 		return nil, err
 	}
 	s.Store.Register(registry)
+	if s.config.consoleSignsIn() {
+		if err = access.PutConsole(ctx, s.Store); err != nil {
+			return nil, fmt.Errorf("client of the console: %w", err)
+		}
+	}
 	return s, s.assemble(registry)
 }
 
@@ -204,8 +210,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	conn := inprocess.New(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
 	signIn := signin.Endpoints(signin.Options{
-		Service: implementations.oauth, LoginURL: s.config.LoginURL, PublicURL: s.config.PublicURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
-		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
+		Service: implementations.oauth, LoginURL: s.config.LoginURL, PublicURL: s.config.PublicURL, ConsolePath: console.Path, DemoUsers: s.config.DemoUsers,
+		RateLimit: s.config.RateLimit, MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
 	s.Docs = site.New(openapi.JSON, s.config.PublicURL, s.config.Log)
 	page, err := s.console()
@@ -363,41 +369,4 @@ func (s *Server) Close() {
 		s.Store.Close()
 	}
 	s.tracer.Close()
-}
-
-// ready returns an error if the server cannot handle requests: it was told to stop, or
-// the database is unreachable.
-func (s *Server) ready(ctx context.Context) error {
-	if s.stopping.Load() {
-		return errors.New("draining")
-	}
-	if err := s.Store.Ping(ctx); err != nil {
-		if !errors.Is(err, context.Canceled) {
-			s.outages.Failed(ctx, err)
-		}
-		if errors.Is(err, store.ErrNoPrimary) {
-			return errors.New("the database cluster has no primary")
-		}
-		return errors.New("the database does not answer")
-	}
-	s.outages.Works(ctx)
-	return nil
-}
-
-// reportHealth updates gRPC's health service with the result of ready.
-func (s *Server) reportHealth(ctx context.Context) error {
-	status := healthv1.HealthCheckResponse_SERVING
-	probe, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	if s.ready(probe) != nil {
-		status = healthv1.HealthCheckResponse_NOT_SERVING
-	}
-	s.health.SetServingStatus("", status)
-	for service := range s.grpc.GetServiceInfo() {
-		s.health.SetServingStatus(service, status)
-	}
-	if len(s.config.DemoUsers) > 0 {
-		s.health.SetServingStatus(DemoHealthService, status)
-	}
-	return nil
 }

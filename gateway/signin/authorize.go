@@ -8,6 +8,7 @@ import (
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
+	"github.com/moderato-live/moderato/server/domain/access"
 	"github.com/moderato-live/moderato/server/domain/oauth"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authn"
@@ -48,8 +49,8 @@ func (h *handler) authorize(x *exchange) error {
 		return h.errorPage(x, http.StatusServiceUnavailable, "The server is not available. Try again in a minute.")
 	case c == nil:
 		return h.errorPage(x, http.StatusBadRequest, "The application that sent you here is not known (client_id).")
-	case !c.HasRedirectURI(one("redirect_uri")):
-		return h.errorPage(x, http.StatusBadRequest, notRegistered(one("redirect_uri")))
+	case !h.hasRedirectURI(c, x.issuer, one("redirect_uri")):
+		return h.errorPage(x, http.StatusBadRequest, h.notRegistered(c, one("redirect_uri")))
 	}
 	x.client = c.ID
 	request := &oidc.AuthRequest{
@@ -101,9 +102,26 @@ func redirect(x *exchange, to string, status int) {
 // maxShownURI is the length up to which an error page shows a redirect URI.
 const maxShownURI = 200
 
+// hasRedirectURI reports whether a client may send browsers to a URI. The only one of the
+// console's is where this server has its console. Unless it is a demo, the operator says where
+// that is. Otherwise anybody could have users return to another host, with a request that names
+// this host.
+func (h *handler) hasRedirectURI(c *oauth.Client, issuer, uri string) bool {
+	if c.ID != access.Console {
+		return c.HasRedirectURI(uri)
+	}
+	return (h.PublicURL != "" || h.LoginURL == "") && uri == issuer+h.ConsolePath
+}
+
 // notRegistered says that a client has no such redirect URI. The page shows only an absolute
 // URI: another text could be a secret in the wrong parameter.
-func notRegistered(uri string) string {
+func (h *handler) notRegistered(c *oauth.Client, uri string) string {
+	if c.ID == access.Console {
+		if h.PublicURL == "" {
+			return "The console can sign in only if the operator of the server sets --public-url."
+		}
+		return "Open the console at its own address: " + h.PublicURL + h.ConsolePath
+	}
 	const register = " The application's developer registers it with moderato client update --redirect-uri."
 	switch {
 	case uri == "":

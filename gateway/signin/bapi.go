@@ -176,7 +176,7 @@ func (h *handler) generateURL(x *exchange) error {
 	var f validate.Fields
 	if c.redirectURI == "" {
 		f.Add(redirectURIField, "is required")
-	} else if !client.HasRedirectURI(c.redirectURI) {
+	} else if !h.hasRedirectURI(client, x.issuer, c.redirectURI) {
 		f.Add(redirectURIField, "must be one of those that are registered for the client")
 	}
 	if len(c.scopes) == 0 {

@@ -49,6 +49,8 @@ type Options struct {
 	LoginURL string
 	// PublicURL is the issuer. If it is empty, it is the origin of each request.
 	PublicURL string
+	// ConsolePath is the path of the console, to which its sign-ins return.
+	ConsolePath string
 	// DemoUsers are the users whom the sign-in page of the demo offers. Without users
 	// there is no such page.
 	DemoUsers []DemoUser

@@ -23,6 +23,9 @@ import (
 // returns it. It refuses an id that exists: replacing a client would end its secret and its
 // tokens.
 func CreateClient(ctx context.Context, s *store.Store, client *platformv1.ClientRecord, withSecret bool) (secret string, err error) {
+	if err := CheckReserved(client.GetId(), "id"); err != nil {
+		return "", err
+	}
 	// The secret identifies the row to a repeated attempt, so it is made in any case.
 	if secret, err = secrets.New(authn.ClientSecret); err != nil {
 		return "", err

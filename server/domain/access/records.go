@@ -19,6 +19,13 @@ import (
 )
 
 func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*ent.Application, error) {
+	if err := CheckReserved(r.GetId(), "id"); err != nil {
+		return nil, err
+	}
+	return saveClient(ctx, tx, r)
+}
+
+func saveClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*ent.Application, error) {
 	f := validate.Of(r)
 	id := f.Identifier("id", r.GetId())
 	name := f.Text("name", r.GetName())

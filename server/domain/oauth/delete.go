@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/internal/digest"
 	"github.com/moderato-live/moderato/internal/fair"
 	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/domain/access"
 	"github.com/moderato-live/moderato/server/event/webhooks"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authn"
@@ -55,6 +56,9 @@ type admission = func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) er
 func DeleteClient(ctx context.Context, st *store.Store, id string, own digest.SHA256, admit admission) error {
 	if admit == nil {
 		admit = func(context.Context, *ent.Tx, store.Attempt) error { return nil }
+	}
+	if err := access.CheckReserved(id, "clientId"); err != nil {
+		return err
 	}
 	ctx, err := removeMost(ctx, st, id, own, admit)
 	if err != nil {

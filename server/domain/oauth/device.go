@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/secrets"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/domain/access"
 	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -43,6 +44,9 @@ type Device struct {
 
 // BeginDevice stores the request of a device to act for a user.
 func (s *Service) BeginDevice(ctx context.Context, c *Client, scopes []string) (Device, error) {
+	if c.ID == access.Console { // a code that another person enters would be the only check
+		return Device{}, oidc.ErrUnauthorizedClient().WithDescription("the console signs in with authorization_code only")
+	}
 	scopes, err := c.CheckScopes(scopes)
 	if err != nil {
 		return Device{}, err
