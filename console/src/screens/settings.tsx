@@ -1,5 +1,25 @@
+import { useDesk } from '../desk'
 import type { Route } from '../route'
+import { Empty } from '../ui/basics'
+import { Apps } from './apps'
+import { Parts, type Part } from './people'
+import { RoleList } from './rolelist'
+import { StreamInfo } from './streaminfo'
+import { Webhooks } from './webhooks'
 
-export function Settings(_: { route?: Route }) {
-  return null
+const parts: Part[] = [{ part: 'roles', name: 'Roles' }, { part: 'stream', name: 'Stream' }, { part: 'apps', name: 'Apps' }, { part: 'webhooks', name: 'Webhooks' }]
+
+/** Settings is what only the owner of a channel changes. */
+export function Settings({ route }: { route: Route }) {
+  const { channel } = useDesk()
+  const Shown = { stream: StreamInfo, apps: Apps, webhooks: Webhooks }[route.part] ?? RoleList
+  return (
+    <div class="page">
+      <div class="page-inside">
+        <div class="page-head"><h1>Settings</h1>{channel.role === 'owner' && <Parts route={route} parts={parts} label="Settings" />}</div>
+        {channel.role === 'owner' ? <Shown route={{ ...route, part: route.part || 'roles' }} key={route.part} />
+          : <Empty icon="settings" title={`Only ${channel.displayName} can change the settings`}>You moderate this channel. Its roles are under People.</Empty>}
+      </div>
+    </div>
+  )
 }
