@@ -56,6 +56,14 @@ class Actions {
     return attempt()
   }
 
+  /** tell tells of something that was done elsewhere, and can be undone. */
+  tell(done: string, back: Change<unknown>): void {
+    const notice: Notice = { id: this.#nextId++, doing: done, done, state: 'done' }
+    this.#set(notice, {})
+    this.#remember(notice, back)
+    this.#expire(notice)
+  }
+
   #remember(notice: Notice, back: Change<unknown>): void {
     const idempotencyKey = newKey()
     notice.undo = async () => {
@@ -125,7 +133,7 @@ function isWorthRepeating(error: unknown): boolean {
   return error instanceof ModeratoError && (error.status === undefined || error.status >= 500 || error.status === 429 || error.status === 409)
 }
 
-function newKey(): string {
+export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

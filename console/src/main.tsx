@@ -8,6 +8,7 @@ import './style/base.css'
 import './style/shell.css'
 import './style/chat.css'
 import './style/screens.css'
+import './style/people.css'
 import 'uplot/dist/uPlot.min.css'
 
 function Root() {

@@ -4,7 +4,7 @@ import { useDesk } from '../desk'
 import { Button, Choices, Field } from '../ui/basics'
 import { useKeys } from '../ui/keys'
 
-const banTimes = [[0, 'Permanently'], [600, '10 min'], [3600, '1 h'], [86_400, '1 day'], [604_800, '7 days'], [1_209_600, '14 days']] as const
+export const banTimes = [[0, 'Permanently'], [600, '10 min'], [3600, '1 h'], [86_400, '1 day'], [604_800, '7 days'], [1_209_600, '14 days']] as const
 const muteTimes = [[60, '1 min'], [600, '10 min'], [3600, '1 h'], [86_400, '1 day'], [604_800, '7 days']] as const
 
 /** SanctionForm bans or mutes, with a reason and a duration. B in the chat opens it, and B again bans. */

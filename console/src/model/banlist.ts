@@ -1,0 +1,115 @@
+import type { BanUsersRequest, BanUsersResponse, Moderato } from '@moderato-live/client'
+import { newKey } from '../actions'
+import { listRoles } from '../api/pending'
+import type { Step } from '../ui/job'
+import type { Target } from './csv'
+
+/** How many users one call bans. */
+export const atOnce = 1000
+/** A call is repeated after failures that pass, with the same idempotency key. */
+const retries = 3
+
+/** How a list is banned. */
+export type Terms = Pick<BanUsersRequest, 'reason' | 'durationSeconds'>
+
+export interface Checked {
+  /** The users who would be banned, without those who have a role. */
+  users: string[]
+  /** Those who would be banned although they have a role. */
+  withRole: { id: string; name: string; role: string }[]
+  /** How many users have each status. */
+  counts: Record<string, number>
+  /** The names and ids that no user has. */
+  unknown: string[]
+}
+
+/** Check is a dry run of a list. A check that failed or was stopped goes on where it was. */
+export class Check {
+  readonly result: Checked = { users: [], withRole: [], counts: {}, unknown: [] }
+  readonly #seen = new Set<string>()
+  #next = 0
+  #roles: Map<string, string> | undefined
+
+  constructor(readonly client: Moderato, readonly channelId: string, readonly targets: Target[], readonly terms: Terms) {}
+
+  async run(step: Step): Promise<void> {
+    this.#roles ??= await readRoles(this.client, this.channelId)
+    while (this.#next < this.targets.length && step.goesOn()) {
+      const users = this.targets.slice(this.#next, this.#next + atOnce)
+      const { results } = await this.client.moderation.banUsers({ channelId: this.channelId, users, ...this.terms, dryRun: true }, { retries })
+      results.forEach((result, i) => this.#add(result, users[i]!))
+      this.#next += users.length
+      step.advance(this.#next)
+    }
+  }
+
+  get isComplete(): boolean {
+    return this.#next >= this.targets.length
+  }
+
+  #add({ status, userId, username }: BanUsersResponse['results'][number], target: Target): void {
+    const { result } = this
+    // A user can be in the list by name and by id, in different calls.
+    const shown = userId && this.#seen.has(userId) ? 'DUPLICATE' : status
+    result.counts[shown] = (result.counts[shown] ?? 0) + 1
+    if (userId) this.#seen.add(userId)
+    if (shown === 'USER_NOT_FOUND') result.unknown.push('userId' in target ? target.userId : target.username)
+    if (!userId || (shown !== 'BANNED' && shown !== 'EXTENDED')) return
+    const role = this.#roles?.get(userId)
+    if (role) result.withRole.push({ id: userId, name: username ?? userId, role })
+    else result.users.push(userId)
+  }
+}
+
+async function readRoles(client: Moderato, channelId: string): Promise<Map<string, string>> {
+  const roles = new Map<string, string>()
+  let cursor: string | undefined
+  do {
+    const page = await listRoles(client, { channelId, limit: 100, cursor }, AbortSignal.timeout(30_000))
+    for (const { id, role } of page.rows) if (roles.get(id) !== 'moderator') roles.set(id, role)
+    cursor = page.pagination.cursor
+  } while (cursor)
+  return roles
+}
+
+/** Commit bans the users of a check, a thousand at a time. It goes on where it failed or stopped. */
+export class Commit {
+  /** How many users were banned, by this call or already by another one. */
+  readonly counts: Record<string, number> = {}
+  /** The batches that can be undone. */
+  batchIds: string[] = []
+  #next = 0
+  readonly #keys: string[] = []
+
+  constructor(readonly client: Moderato, readonly channelId: string, readonly users: string[], readonly terms: Terms) {}
+
+  get done(): number {
+    return this.#next
+  }
+
+  get banned(): number {
+    return (this.counts.BANNED ?? 0) + (this.counts.EXTENDED ?? 0)
+  }
+
+  async run(step: Step): Promise<void> {
+    step.advance(this.#next)
+    while (this.#next < this.users.length && step.goesOn()) {
+      const users = this.users.slice(this.#next, this.#next + atOnce).map((userId) => ({ userId }))
+      // The same users have the same key each time, so they are banned once if a response was lost.
+      const idempotencyKey = (this.#keys[this.#next / atOnce] ??= newKey())
+      const { batchId, results } = await this.client.moderation.banUsers({ channelId: this.channelId, users, ...this.terms }, { idempotencyKey, retries })
+      for (const { status } of results) this.counts[status] = (this.counts[status] ?? 0) + 1
+      if (batchId) this.batchIds.push(batchId)
+      this.#next += users.length
+      step.advance(this.#next)
+    }
+  }
+
+  /** undo lifts the bans, the latest batch first, and shows the messages again. */
+  async undo(): Promise<void> {
+    for (let batchId = this.batchIds.at(-1); batchId; batchId = this.batchIds.at(-1)) {
+      await this.client.moderation.undoBanBatch({ channelId: this.channelId, batchId, restoreMessages: true }, { retries })
+      this.batchIds.pop()
+    }
+  }
+}
