@@ -9,6 +9,7 @@ import './style/shell.css'
 import './style/chat.css'
 import './style/screens.css'
 import './style/people.css'
+import './style/work.css'
 import 'uplot/dist/uPlot.min.css'
 
 function Root() {

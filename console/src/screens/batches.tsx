@@ -1,0 +1,91 @@
+import type { BanBatch, Event } from '@moderato-live/client'
+import { useEffect, useState } from 'preact/hooks'
+import { actions } from '../actions'
+import { now } from '../api/clock'
+import { useDesk } from '../desk'
+import { formatNumber, plural } from '../format'
+import { useStored } from '../model/store'
+import { hrefOf } from '../route'
+import { Button, Check, Empty, Problem, Progress, Remaining, Time } from '../ui/basics'
+import { Confirm } from '../ui/dialog'
+import { useList } from '../ui/load'
+
+/** For how long the messages of a batch can be restored. */
+const restorable = 86_400_000
+/** A batch can grow while its sweep goes on, and in the afterglow after it. */
+const growsFor = 660_000
+const refreshInterval = 5000
+const pageSize = 20
+
+/** batchIdIn returns the latest batch that events tell of. */
+function batchIdIn(events: Event[]): string | undefined {
+  for (const { payload } of events) if ('batchId' in payload && payload.batchId) return payload.batchId
+  return undefined
+}
+
+/** Batches lists who banned many users at once. It is read again while the newest batch can still grow. */
+export function Batches({ changed, onUndone }: { changed: unknown; onUndone: (batchId: string) => void }) {
+  const { client, channel, store } = useDesk()
+  const newest = useStored(store, (state) => batchIdIn(state.recent))
+  const list = useList((cursor, signal) => client.moderation.listBanBatches({ channelId: channel.id, limit: pageSize, ...(cursor && { cursor }) }, { signal }), [channel.id, changed, newest])
+  const { rows, reload } = list
+  const isGrowing = rows?.[0] && now() - Date.parse(rows[0].createdAt) < growsFor && rows.length <= pageSize
+  useEffect(() => {
+    if (!isGrowing) return
+    const timer = setInterval(() => !document.hidden && reload(), refreshInterval)
+    return () => clearInterval(timer)
+  }, [isGrowing, reload])
+  return (
+    <section class="box" aria-label="Batches">
+      <header><h2 class="grow">Batches of bans</h2><Button little kind="plain" icon="refresh" onClick={reload}>Refresh</Button></header>
+      {list.error ? <div class="inside"><Problem error={list.error} onRetry={reload} /></div> : null}
+      {!rows && list.slow && <Progress />}
+      {rows?.length === 0 && <Empty icon="raid" title="No batches yet">Sweeps and lists of bans appear here, and can be undone here.</Empty>}
+      {rows && rows.length > 0 && <ul class="entries">{rows.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={() => (reload(), onUndone(batch.batchId))} />)}</ul>}
+      {list.more && <div class="inside"><Button busy={list.loadingMore} onClick={list.more}>More</Button></div>}
+    </section>
+  )
+}
+
+function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }) {
+  const { channel, store } = useDesk()
+  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const [asked, setAsked] = useState(false)
+  const query = { batchId: batch.batchId }
+  return (
+    <li class="batch">
+      <Time at={batch.createdAt} />
+      <div class="grow user-text">
+        <p><strong>{plural(batch.bannedCount, 'user')} banned</strong> by <bdi>{batch.bannedBy.displayName}</bdi>{batch.stillBannedCount < batch.bannedCount && <>, {batch.stillBannedCount ? formatNumber(batch.stillBannedCount) : 'none'} still banned</>}</p>
+        <p class="muted small">{batch.reason ? <bdi>“{batch.reason}”</bdi> : 'No reason given'}{batch.stillBannedCount > 0 && <> · {batch.expiresAt ? <>ends in <Remaining until={batch.expiresAt} /></> : 'permanent'}</>}</p>
+      </div>
+      <div class="row wrap">
+        {batch.stillBannedCount > 0 && <a class="button little plain" href={hrefOf({ channel: channel.username, screen: 'people', part: 'bans', query })}>Users</a>}
+        <a class="button little plain" href={hrefOf({ channel: channel.username, screen: 'log', query })}>Log</a>
+        {!readOnly && batch.stillBannedCount > 0 && <Button little icon="undo" onClick={() => setAsked(true)}>Undo</Button>}
+      </div>
+      {asked && <UndoBatch batch={batch} onClose={() => setAsked(false)} onUndone={onUndone} />}
+    </li>
+  )
+}
+
+/** UndoBatch asks before it lifts the bans of a batch. */
+export function UndoBatch({ batch, onClose, onUndone }: { batch: BanBatch; onClose: () => void; onUndone: () => void }) {
+  const { client, channel } = useDesk()
+  const isRestorable = now() - Date.parse(batch.createdAt) < restorable
+  const [restore, setRestore] = useState(isRestorable)
+  const [busy, setBusy] = useState(false)
+  const users = plural(batch.stillBannedCount, 'user')
+  const undo = async (): Promise<void> => {
+    setBusy(true)
+    const result = await actions.run(`Unbanning ${users}`, `Unbanned ${users}`, (options) => client.moderation.undoBanBatch({ channelId: channel.id, batchId: batch.batchId, restoreMessages: restore }, options))
+    onClose()
+    if (result) onUndone()
+  }
+  return (
+    <Confirm title={`Unban ${users}?`} action={`Unban ${users}`} busy={busy} onConfirm={() => void undo()} onClose={onClose}>
+      <p>{users} of this batch can chat again. A sweep that is in progress ends, and its afterglow too. Users whom somebody banned anew stay banned.</p>
+      {isRestorable ? <Check label="Show their messages again" checked={restore} onChange={setRestore} /> : <p class="muted">Their messages stay hidden, because more than 24 hours have passed.</p>}
+    </Confirm>
+  )
+}

@@ -1,0 +1,215 @@
+import type { BanBatch, CommitSweepResponse, Moderato, PreviewSweepResponse } from '@moderato-live/client'
+import { useEffect, useState } from 'preact/hooks'
+import { actions, type Change } from './actions'
+import { now } from './api/clock'
+import { plural } from './format'
+
+/** Conditions say whom a sweep bans. A duration of 0 is not asked for. */
+export interface Conditions {
+  kind: 'phrase' | 'pattern'
+  text: string
+  within: number
+  followedWithin: number
+  firstMessageWithin: number
+  exemptFollowersOlderThan: number
+  exemptSubscribers: boolean
+}
+
+const initial: Conditions = {
+  kind: 'phrase', text: '', within: 600, followedWithin: 0, firstMessageWithin: 0, exemptFollowersOlderThan: 604_800, exemptSubscribers: true,
+}
+
+export interface Preview {
+  conditions: Conditions
+  result: PreviewSweepResponse
+}
+
+/** What is asked of a commit. */
+export interface Terms {
+  reason: string
+  durationSeconds: number
+  afterglowSeconds: number
+}
+
+/** A commit, from the moment when the user confirmed it. */
+export interface Commit {
+  state: 'busy' | 'done' | 'failed'
+  matched: number
+  terms: Terms
+  startedAt: number
+  /** Its batch, once the server lists it. */
+  batch?: BanBatch | undefined
+  result?: CommitSweepResponse
+  error?: unknown
+  undone?: boolean
+  retry: () => void
+}
+
+/** How often the progress of a commit is read. */
+const pollInterval = 700
+
+/** Sweep is a sweep of a channel. It goes on while another screen is shown. */
+export class Sweep {
+  conditions = initial
+  preview: Preview | undefined
+  previewError: unknown
+  previewing = false
+  commit: Commit | undefined
+  readonly #client: Moderato
+  readonly #channelId: string
+  readonly #userId: string
+  readonly #listeners = new Set<() => void>()
+
+  constructor(client: Moderato, channelId: string, userId: string) {
+    this.#client = client
+    this.#channelId = channelId
+    this.#userId = userId
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  set(change: Partial<Conditions>): void {
+    this.conditions = { ...this.conditions, ...change }
+    this.#draw()
+  }
+
+  async find(): Promise<void> {
+    const { conditions } = this
+    this.preview = undefined
+    this.previewError = undefined
+    this.previewing = true
+    this.#draw()
+    try {
+      this.preview = { conditions, result: await this.#client.moderation.previewSweep({ channelId: this.#channelId, ...requestOf(conditions) }) }
+    } catch (error) {
+      this.previewError = error
+    }
+    this.previewing = false
+    this.#draw()
+  }
+
+  /**
+   * ban bans the users of the preview. A repeated call with the same key waits for the end of
+   * the same sweep.
+   */
+  ban(terms: Terms): void {
+    const { result: { sweepToken, matched } } = this.preview!
+    let key: string | undefined
+    const body = {
+      channelId: this.#channelId, sweepToken, reason: terms.reason || null,
+      durationSeconds: terms.durationSeconds || null, afterglowSeconds: terms.afterglowSeconds || null,
+    }
+    const send: Change<CommitSweepResponse> = async (options) => {
+      key ??= options.idempotencyKey
+      this.#progress({ state: 'busy' })
+      try {
+        for (;;) {
+          const result = await this.#client.moderation.commitSweep(body, { idempotencyKey: key })
+          this.#progress({ result })
+          if (result.status === 'IN_PROGRESS') continue
+          this.#progress({ state: 'done' })
+          return result
+        }
+      } catch (error) {
+        this.#progress({ state: 'failed', error })
+        throw error
+      }
+    }
+    const run = (): void => void actions.run(`Banning ${plural(matched, 'user')}`, `The sweep of ${plural(matched, 'user')} has ended`, send, ({ batchId }) => this.#undo(batchId))
+    this.commit = { state: 'busy', matched, terms, startedAt: now(), retry: run }
+    this.preview = undefined
+    run()
+    void this.#follow(this.commit)
+  }
+
+  /** undo takes the bans back. A sweep in progress ends. */
+  undo(): void {
+    const batchId = batchIdOf(this.commit!)!
+    void actions.run(`Undoing the ban of ${plural(this.commit!.matched, 'user')}`, 'The bans are undone, and the messages are back', this.#undo(batchId))
+  }
+
+  #undo(batchId: string): Change<unknown> {
+    return async (options) => {
+      const { counts } = await this.#client.moderation.undoBanBatch({ channelId: this.#channelId, batchId, restoreMessages: true }, options)
+      this.wasUndone(batchId)
+      return counts
+    }
+  }
+
+  wasUndone(batchId: string): void {
+    if (this.commit && batchIdOf(this.commit) === batchId) this.#progress({ undone: true })
+  }
+
+  /** close forgets a commit that has ended, and its conditions. */
+  close(): void {
+    this.commit = undefined
+    this.conditions = initial
+    this.#draw()
+  }
+
+  /** follow reads how far the batch has come, until it has ended and its afterglow too. */
+  async #follow(commit: Commit): Promise<void> {
+    while (this.commit === commit && commit.state !== 'failed' && !commit.undone) {
+      await new Promise((resolve) => setTimeout(resolve, commit.state === 'busy' ? pollInterval : 3000))
+      await this.#readBatch(commit).catch(() => undefined) // The next round asks again.
+      if (commit.state === 'done' && commit.batch && afterglowEnd(commit) <= now()) return
+    }
+  }
+
+  async #readBatch(commit: Commit): Promise<void> {
+    const { rows } = await this.#client.moderation.listBanBatches({ channelId: this.#channelId, limit: 20 })
+    const id = commit.result?.batchId
+    // The server answers with the id only after a while. Until then it is the user's own batch since the start.
+    const batch = rows.find((row) => (id ? row.batchId === id : row.bannedBy.id === this.#userId && Date.parse(row.createdAt) >= commit.startedAt))
+    if (batch && this.commit === commit) this.#progress({ batch })
+  }
+
+  #progress(change: Partial<Commit>): void {
+    if (this.commit) Object.assign(this.commit, change)
+    this.#draw()
+  }
+
+  #draw(): void {
+    for (const listener of [...this.#listeners]) listener()
+  }
+}
+
+export const batchIdOf = ({ result, batch }: Commit): string | undefined => result?.batchId ?? batch?.batchId
+
+/** afterglowEnd returns when the afterglow of a commit ends, by the server's clock. */
+export const afterglowEnd = ({ batch, startedAt, terms }: Commit): number => (batch ? Date.parse(batch.createdAt) : startedAt) + terms.afterglowSeconds * 1000
+
+/** requestOf returns the conditions as the server takes them. */
+export function requestOf({ kind, text, within, followedWithin, firstMessageWithin, exemptFollowersOlderThan, exemptSubscribers }: Conditions) {
+  return {
+    ...(text && { [kind]: text }), withinSeconds: within,
+    followedWithinSeconds: followedWithin || null, firstMessageWithinSeconds: firstMessageWithin || null,
+    exemptFollowersOlderThanSeconds: exemptFollowersOlderThan, exemptSubscribers,
+  }
+}
+
+/** problemOf says why conditions cannot be sent; empty if they can. */
+export function problemOf({ text, followedWithin, firstMessageWithin }: Conditions): string {
+  if ([...text].length > 500) return 'The text can have 500 characters.'
+  return text || followedWithin || firstMessageWithin ? '' : 'Give a phrase or pattern, or say how new the users are.'
+}
+
+/** splitAround cuts a text where a phrase stands in it. Every second part is the phrase. */
+export function splitAround(text: string, phrase: string): string[] {
+  if (!phrase) return [text]
+  return text.split(new RegExp(`(${phrase.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')})`, 'giu'))
+}
+
+const sweeps = new Map<string, Sweep>()
+
+/** useSweep returns the sweep of a channel, and draws the component again when it changes. */
+export function useSweep(client: Moderato, channelId: string, userId: string): Sweep {
+  let sweep = sweeps.get(channelId)
+  if (!sweep) sweeps.set(channelId, (sweep = new Sweep(client, channelId, userId)))
+  const [, draw] = useState(0)
+  useEffect(() => sweep.subscribe(() => draw((n) => n + 1)), [sweep])
+  return sweep
+}
