@@ -30,3 +30,19 @@ const get = <Row>(client: Moderato, name: string, query: object, signal: AbortSi
 export const listBans = (client: Moderato, query: object, signal: AbortSignal): Promise<Page<ListedBan>> => get(client, 'banned-users', query, signal)
 export const listMutes = (client: Moderato, query: object, signal: AbortSignal): Promise<Page<ListedMute>> => get(client, 'muted-users', query, signal)
 export const listRoles = (client: Moderato, query: object, signal: AbortSignal): Promise<Page<ListedRole>> => get(client, 'roles', query, signal)
+// What the server gets at this time. The types go when the client has them.
+
+/** The query of the log, with its new fields. */
+export interface LogQuery {
+  channelId: string
+  type?: string[]
+  moderatorId?: string
+  since?: string
+  until?: string
+  query?: string
+  batchId?: string
+  ruleId?: string
+  cause?: string[]
+  cursor?: string
+  limit?: number
+}

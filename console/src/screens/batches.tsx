@@ -8,7 +8,7 @@ import { useStored } from '../model/store'
 import { hrefOf } from '../route'
 import { Button, Check, Empty, Problem, Progress, Remaining, Time } from '../ui/basics'
 import { Confirm } from '../ui/dialog'
-import { useList } from '../ui/load'
+import { useList, useLoad } from '../ui/load'
 
 /** For how long the messages of a batch can be restored. */
 const restorable = 86_400_000
@@ -88,4 +88,21 @@ export function UndoBatch({ batch, onClose, onUndone }: { batch: BanBatch; onClo
       {isRestorable ? <Check label="Show their messages again" checked={restore} onChange={setRestore} /> : <p class="muted">Their messages stay hidden, because more than 24 hours have passed.</p>}
     </Confirm>
   )
+}
+
+/** How many batches are searched for one. */
+const maxSearched = 300
+
+/** BatchHead shows a batch above its entries in the log. */
+export function BatchHead({ batchId, onChanged }: { batchId: string; onChanged: () => void }) {
+  const { client, channel } = useDesk()
+  const { data, reload } = useLoad(async (signal) => {
+    let searched = 0
+    for await (const row of client.moderation.listBanBatches({ channelId: channel.id }, { signal })) {
+      if (row.batchId === batchId) return row
+      if (++searched === maxSearched) break
+    }
+    return undefined
+  }, [channel.id, batchId])
+  return data ? <ul class="box entries"><BatchRow batch={data} onUndone={() => (reload(), onChanged())} /></ul> : null
 }

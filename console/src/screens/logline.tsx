@@ -7,6 +7,7 @@ const verbs: Record<string, string> = {
   'channel.chat.pin': 'Pinned message changed', 'channel.update': 'Stream info changed',
   'channel.moderator.add': 'Made moderator', 'channel.moderator.remove': 'Removed as moderator', 'channel.vip.add': 'Made VIP',
   'channel.vip.remove': 'Removed as VIP', 'channel.og.add': 'Made OG', 'channel.og.remove': 'Removed as OG',
+  'stream.online': 'Stream started', 'stream.offline': 'Stream ended', 'channel.raid': 'Raid arrived',
 }
 
 /** verbOf returns what an entry of the log says was done. */
