@@ -125,12 +125,6 @@ export class Sweep {
     void this.#follow(this.commit)
   }
 
-  /** undo takes the bans back. A sweep in progress ends. */
-  undo(): void {
-    const batchId = batchIdOf(this.commit!)!
-    void actions.run(`Undoing the ban of ${plural(this.commit!.matched, 'user')}`, 'The bans are undone, and the messages are back', this.#undo(batchId))
-  }
-
   #undo(batchId: string): Change<unknown> {
     return async (options) => {
       const { counts } = await this.#client.moderation.undoBanBatch({ channelId: this.#channelId, batchId, restoreMessages: true }, options)

@@ -41,7 +41,6 @@ export interface LogQuery {
   until?: string
   query?: string
   batchId?: string
-  ruleId?: string
   cause?: string[]
   cursor?: string
   limit?: number

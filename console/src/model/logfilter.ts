@@ -14,7 +14,7 @@ export type Group = keyof typeof groups
 /** The entries that the log shows. The messages that a ban hides are told by the ban. */
 export const allTypes: string[] = Object.values(groups).flat()
 
-const names = ['group', 'by', 'query', 'last', 'since', 'until', 'cause', 'batchId', 'ruleId'] as const
+const names = ['group', 'by', 'query', 'last', 'since', 'until', 'cause', 'batchId'] as const
 
 /** Filters stand in the address: each is empty if it is not used. `last` counts seconds. */
 export type Filters = Record<(typeof names)[number], string>
@@ -25,12 +25,12 @@ export const typesOf = ({ group }: Filters): string[] => (group in groups ? [...
 
 /** logQueryOf returns what the server is asked, at a time of its clock. */
 export function logQueryOf(filters: Filters, channelId: string, now: number): LogQuery {
-  const { by, query, last, since, until, cause, batchId, ruleId } = filters
+  const { by, query, last, since, until, cause, batchId } = filters
   const from = Number(last) > 0 ? new Date(now - Number(last) * 1000).toISOString() : since
   return {
     channelId, type: typesOf(filters),
     ...(by && { moderatorId: by }), ...(query && { query }), ...(from && { since: from }), ...(until && { until }),
-    ...(cause && { cause: [cause] }), ...(batchId && { batchId }), ...(ruleId && { ruleId }),
+    ...(cause && { cause: [cause] }), ...(batchId && { batchId }),
   }
 }
 
@@ -39,7 +39,7 @@ export function isFor(filters: Filters, { type, payload, metadata }: Event): boo
   const { moderatorId, batchId, cause } = payload as { moderatorId?: string; batchId?: string | null; cause?: string }
   return typesOf(filters).includes(type)
     && (!filters.by || moderatorId === filters.by) && (!filters.batchId || batchId === filters.batchId) && (!filters.cause || cause === filters.cause)
-    && !filters.ruleId && (!filters.until || metadata.messageTimestamp < filters.until)
+    && (!filters.until || metadata.messageTimestamp < filters.until)
     && JSON.stringify(payload).toLowerCase().includes(filters.query.toLowerCase())
 }
 

@@ -26,7 +26,8 @@ export function spanOf({ seconds, step }: Range, now: number): [number, number] 
 }
 
 /** fill returns all buckets of a range. Where the server counted nothing, they are empty. */
-export function fill(known: ReadonlyMap<number, Bucket>, range: Range, now: number): Bucket[] {
+export function fill(rows: Bucket[], range: Range, now: number): Bucket[] {
+  const known = new Map(rows.map((row) => [Date.parse(row.startedAt), row]))
   const [from, to] = spanOf(range, now)
   const buckets: Bucket[] = []
   for (let at = from; at <= to; at += range.step * 1000) {

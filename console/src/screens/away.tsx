@@ -1,5 +1,100 @@
-import type { Route } from '../route'
+import type { BanBatch, LogEntry } from '@moderato-live/client'
+import { useState } from 'preact/hooks'
+import { now } from '../api/clock'
+import { useDesk } from '../desk'
+import { formatAgo, formatNumber, plural } from '../format'
+import { groupEntries, maxEntries, readAway, readSeen, writeSeen } from '../model/away'
+import { hrefOf } from '../route'
+import { Button, Empty, Note, Problem, Progress, Time } from '../ui/basics'
+import { useLoad } from '../ui/load'
+import { BatchRow } from './batches'
+import { causeOf, verbOf } from './logline'
+import { LogRow } from './logrow'
 
-export function Away(_: { route?: Route }) {
-  return null
+/** isByOthers leaves out batches, which have their own list, and what ended by itself, which nobody did. */
+const isByOthers = (userId: string) => (entry: LogEntry): boolean =>
+  entry.moderator?.id !== userId && !(entry.type === 'channel.ban' && entry.batchId) && causeOf(entry) !== 'it ended by itself'
+
+/** useAwayCount counts what others did, if the user has not looked for an hour. */
+export function useAwayCount(screen: string): number {
+  const { client, channel, profile } = useDesk()
+  const { data } = useLoad(async (signal) => {
+    const seen = readSeen(channel.id, profile.userId)
+    if (!seen || now() - Date.parse(seen.at) < 3_600_000) return 0
+    return (await readAway(client, channel.id, seen, now(), 100, signal)).entries.filter(isByOthers(profile.userId)).length
+  }, [channel.id, screen === 'away'])
+  return data ?? 0
+}
+
+/**
+ * Away shows what others did since the user last pressed "Mark as seen". A glance at the screen
+ * marks nothing, so nothing is lost if the user has no time to read it.
+ */
+export function Away() {
+  const { client, channel, profile } = useDesk()
+  const [seen, setSeen] = useState(() => readSeen(channel.id, profile.userId))
+  const [isBlocked, setBlocked] = useState(false)
+  const { data, error, slow, reload } = useLoad(async (signal) => {
+    const at = now()
+    const since = seen ? Date.parse(seen.at) : at - 86_400_000
+    const [log, batches] = await Promise.all([readAway(client, channel.id, seen, at, maxEntries, signal), client.moderation.listBanBatches({ channelId: channel.id, limit: 100 }, { signal })])
+    return { ...log, at, batches: batches.rows.filter((row) => Date.parse(row.createdAt) >= since) }
+  }, [channel.id, seen])
+  const others = data?.entries.filter(isByOthers(profile.userId)) ?? []
+  const batches = data?.batches.filter((batch) => batch.bannedBy.id !== profile.userId) ?? []
+  const own = data?.entries.filter(({ moderator }) => moderator?.id === profile.userId).length ?? 0
+  const mark = (): void => {
+    const next = { sequence: Math.max(seen?.sequence ?? 0, ...data!.entries.map(({ sequence }) => sequence)), at: new Date(data!.at).toISOString() }
+    setBlocked(!writeSeen(channel.id, profile.userId, next))
+    setSeen(next)
+  }
+  return (
+    <div class="page">
+      <div class="page-inside">
+        <div class="page-head">
+          <h1>While you were away</h1>
+          <Button icon="refresh" onClick={reload}>Refresh</Button>
+          {data && <Button kind="main" icon="check" onClick={mark}>Mark as seen</Button>}
+        </div>
+        <p class="muted">{seen ? <>Since you marked all as seen, {formatAgo(seen.at)}.</> : 'The last 24 hours.'} {own > 0 && <>{plural(own, 'entry', 'entries')} of your own {own === 1 ? 'is' : 'are'} left out.</>}</p>
+        {isBlocked && <Note kind="warn">This browser blocks storage for this page. Next time it shows the last 24 hours again.</Note>}
+        {error ? <Problem error={error} onRetry={reload} /> : null}
+        {!data && slow && <Progress />}
+        {data && !error && (
+          <>
+            <Cards entries={others} batches={batches} />
+            {data.hasMore && <Note kind="warn">More happened than this page shows. <a href={hrefOf({ channel: channel.username, screen: 'log' })}>The log</a> has everything.</Note>}
+            {batches.length > 0 && <section class="box" aria-label="Batches"><header><h2>Raids and other batches of bans</h2></header><ul class="entries">{batches.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={reload} />)}</ul></section>}
+            <section class="box" aria-label="What was done">
+              {others.length === 0 ? <Empty icon="check" title={batches.length > 0 ? 'Nothing else happened' : 'Nothing happened'}>No other moderator did anything in this time.</Empty>
+                : <ul class="entries">{groupEntries(others).map((group) => <Group key={group[0]!.id} group={group} />)}</ul>}
+            </section>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Cards({ entries, batches }: { entries: LogEntry[]; batches: BanBatch[] }) {
+  const count = (...types: string[]): number => entries.filter(({ type }) => types.includes(type)).length
+  const [bans, mutes, removed] = [count('channel.ban'), count('channel.mute'), count('channel.moderator.remove')]
+  const cards = [[batches.length, 'batches of bans'], [bans, 'single bans'], [mutes, 'mutes'], [removed, 'moderators removed'], [entries.length - bans - mutes - removed, 'other changes']] as const
+  return <dl class="counts">{cards.map(([value, name]) => <div class="box" key={name}><dt class="muted">{name}</dt><dd class="number">{formatNumber(value)}</dd></div>)}</dl>
+}
+
+/** Group shows entries of the same kind as one, which opens. */
+function Group({ group }: { group: LogEntry[] }) {
+  const [isOpen, setOpen] = useState(false)
+  const first = group[0]!
+  if (group.length === 1) return <LogRow entry={first} canUndo={false} />
+  return (
+    <li>
+      <Time at={first.createdAt} />
+      <details class="grow" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary><strong>{verbOf(first.type)}</strong>: {formatNumber(group.length)} times{first.moderator && <>, by <bdi>{first.moderator.displayName}</bdi></>}</summary>
+        {isOpen && <ul class="entries">{group.map((entry) => <LogRow key={entry.id} entry={entry} canUndo={false} />)}</ul>}
+      </details>
+    </li>
+  )
 }

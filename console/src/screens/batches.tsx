@@ -47,7 +47,7 @@ export function Batches({ changed, onUndone }: { changed: unknown; onUndone: (ba
   )
 }
 
-function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }) {
+export function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }) {
   const { channel, store } = useDesk()
   const readOnly = useStored(store, (state) => state.connection.rightLost)
   const [asked, setAsked] = useState(false)

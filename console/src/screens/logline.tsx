@@ -16,7 +16,7 @@ export const verbOf = (type: string): string => verbs[type] ?? type
 /** causeOf returns how something was done, unless a moderator did it by hand. */
 export function causeOf(entry: LogEntry): string {
   const cause = (entry.payload as { cause?: string }).cause
-  return cause === 'expired' ? 'it ended by itself' : cause === 'batch' ? 'in a batch' : cause === 'revert' ? 'in a revert' : ''
+  return cause === 'expired' || entry.type === 'channel.mute.expire' ? 'it ended by itself' : cause === 'batch' ? 'in a batch' : cause === 'revert' ? 'in a revert' : ''
 }
 
 /** LogLine tells what was done, by whom, when and why, with the messages that led to it. */

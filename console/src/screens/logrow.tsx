@@ -8,7 +8,7 @@ import { Button, Time, nameColor } from '../ui/basics'
 import { causeOf, Evidence, verbOf } from './logline'
 
 /** LogRow tells what was done, to whom, by whom and why, and undoes it. */
-export function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo: boolean; onFilter: (change: Partial<Filters>) => void }) {
+export function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo: boolean; onFilter?: (change: Partial<Filters>) => void }) {
   const { openCard } = useDesk()
   const { user, moderator, evidence } = entry
   const cause = causeOf(entry)
@@ -22,7 +22,7 @@ export function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo:
           {user && <button type="button" class={`user-link user-text ${nameColor(user.id)}`} onClick={() => openCard(user.id)}><bdi>{user.displayName}</bdi></button>}
           <Duration entry={entry} />
           {moderator && cause !== 'it ended by itself' && <span class="muted">by <bdi class="user-text">{moderator.displayName}</bdi></span>}
-          {cause && (entry.batchId ? <button type="button" class="chip accent link-chip" title="Show the batch" onClick={() => onFilter({ batchId: entry.batchId! })}>{cause}</button> : <span class="chip">{cause}</span>)}
+          {cause && (entry.batchId && onFilter ? <button type="button" class="chip accent link-chip" title="Show the batch" onClick={() => onFilter({ batchId: entry.batchId! })}>{cause}</button> : <span class="chip">{cause}</span>)}
         </p>
         <div class="row wrap entry-line">
           {reason && <p class="user-text">“<bdi>{reason}</bdi>”</p>}

@@ -5,14 +5,15 @@ import { useDesk } from '../desk'
 import { formatFull, formatNumber, formatWhen } from '../format'
 import { fill, measures, ranges, spanOf, totalOf, type Range } from '../model/metrics'
 import { go, hrefOf, type Route } from '../route'
-import { Choices, Note, Problem, Progress } from '../ui/basics'
+import { Choices, Problem, Progress } from '../ui/basics'
+import { useLoad } from '../ui/load'
 import { Plot } from './plot'
 
 /** Plots shows how busy the channel was, one plot for each measure. */
 export function Plots({ route }: { route: Route }) {
   const { channel } = useDesk()
   const range = ranges.find(({ seconds }) => String(seconds) === route.query.get('range')) ?? ranges[0]
-  const { buckets, error, slow, readAt, reload } = useMetrics(range)
+  const { buckets, error, slow, reload } = useMetrics(range)
   const shown = buckets && measures.filter(({ key }) => key !== 'held' || buckets.some((bucket) => bucket.held > 0))
   const logOf = ({ startedAt }: Bucket, group = '') => ({ channel: channel.username, screen: 'log' as const, query: { group, since: startedAt, until: new Date(Date.parse(startedAt) + range.step * 1000).toISOString() } })
   return (
@@ -23,8 +24,7 @@ export function Plots({ route }: { route: Route }) {
           <Choices<number> label="Range" values={ranges.map(({ seconds, name }) => [seconds, name] as const)} value={range.seconds} onChange={(seconds) => go({ channel: channel.username, screen: 'plots', query: { range: String(seconds) } }, true)} />
         </div>
         {error ? <Problem error={error} onRetry={reload} /> : null}
-        {error && readAt ? <Note kind="warn">The plots below are as of {formatWhen(readAt)}.</Note> : null}
-        {!buckets && slow && <Progress />}
+        {!buckets && !error && slow && <Progress />}
         {buckets && (
           <>
             <p class="muted small">{range.refresh < 60 ? 'Live. ' : ''}Choose a bar, or a time in the table, to see the log of that time.</p>
@@ -68,49 +68,20 @@ function Numbers({ buckets, shown, hrefFor }: { buckets: Bucket[]; shown: typeof
   )
 }
 
-interface Metrics {
-  range?: Range
-  buckets?: Bucket[]
-  error?: unknown
-  readAt?: string
-}
-
-/** useMetrics reads the buckets of a range, and then only the latest ones. It rests while the page is hidden. */
-function useMetrics(range: Range): Metrics & { slow: boolean; reload: () => void } {
+/** useMetrics reads the buckets of a range again and again, but not while the page is hidden. */
+function useMetrics(range: Range) {
   const { client, channel } = useDesk()
-  const [state, setState] = useState<Metrics>({})
-  const [slow, setSlow] = useState(false)
-  const [attempt, setAttempt] = useState(0)
+  const [round, setRound] = useState(0)
   useEffect(() => {
-    const abort = new AbortController()
-    const known = new Map<number, Bucket>()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const patience = setTimeout(() => setSlow(true), 300)
-    const read = async (): Promise<void> => {
-      timer = undefined
-      const since = known.size > 0 ? Math.max(...known.keys()) - range.step * 1000 : spanOf(range, now())[0]
-      const query = { channelId: channel.id, since: new Date(since).toISOString(), stepSeconds: range.step }
-      try {
-        const { rows } = await client.request<MetricsResponse>({ method: 'GET', path: '/v1/moderation/metrics', query, signal: abort.signal })
-        for (const row of rows) known.set(Date.parse(row.startedAt), row)
-        for (const at of known.keys()) if (at < spanOf(range, now())[0]) known.delete(at)
-        setState({ range, buckets: fill(known, range, now()), readAt: new Date(now()).toISOString() })
-      } catch (error) {
-        if (!abort.signal.aborted) setState((last) => ({ ...last, error }))
-      }
-      if (abort.signal.aborted) return
-      clearTimeout(patience)
-      timer = setTimeout(() => !document.hidden && void read(), range.refresh * 1000)
-    }
-    const shown = (): void => {
-      if (document.hidden || !timer) return
-      clearTimeout(timer)
-      void read()
-    }
-    document.addEventListener('visibilitychange', shown)
-    void read()
-    return () => (abort.abort(), clearTimeout(timer), clearTimeout(patience), document.removeEventListener('visibilitychange', shown))
-  }, [channel.id, range, attempt])
-  const isOfRange = state.range === range || !state.range
-  return { ...(isOfRange ? state : {}), slow, reload: () => setAttempt(attempt + 1) }
+    const next = (): void => void (!document.hidden && setRound((n) => n + 1))
+    const timer = setInterval(next, range.refresh * 1000)
+    document.addEventListener('visibilitychange', next)
+    return () => (clearInterval(timer), document.removeEventListener('visibilitychange', next))
+  }, [range])
+  const { data, ...loaded } = useLoad(async (signal) => {
+    const query = { channelId: channel.id, since: new Date(spanOf(range, now())[0]).toISOString(), stepSeconds: range.step }
+    const { rows } = await client.request<MetricsResponse>({ method: 'GET', path: '/v1/moderation/metrics', query, signal })
+    return { range, buckets: fill(rows, range, now()) }
+  }, [channel.id, range, round])
+  return { ...loaded, buckets: data?.range === range ? data.buckets : undefined }
 }

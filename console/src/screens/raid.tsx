@@ -4,6 +4,7 @@ import { useStored } from '../model/store'
 import type { Route } from '../route'
 import { problemOf, useSweep, type Conditions, type Sweep } from '../sweep'
 import { Button, Check, Choices, Empty, Field, Note, Problem, Progress } from '../ui/basics'
+import { Select } from '../ui/select'
 import { Batches } from './batches'
 import { CommitPanel } from './raidcommit'
 import { PreviewPanel } from './raidpreview'
@@ -65,27 +66,14 @@ function ConditionsForm({ sweep }: { sweep: Sweep }) {
         </div>
         <div class="field"><span class="label">Messages of the last</span><Choices<number> label="Messages of the last" values={windows} value={conditions.within} onChange={(within) => sweep.set({ within })} /></div>
         <div class="pair">
-          <Select label="Followed" values={ages} value={conditions.followedWithin} onChange={(followedWithin) => sweep.set({ followedWithin })} />
-          <Select label="First message" values={ages} value={conditions.firstMessageWithin} onChange={(firstMessageWithin) => sweep.set({ firstMessageWithin })} />
+          <Select label="Followed" values={ages} value={String(conditions.followedWithin)} onChange={(value) => sweep.set({ followedWithin: Number(value) })} />
+          <Select label="First message" values={ages} value={String(conditions.firstMessageWithin)} onChange={(value) => sweep.set({ firstMessageWithin: Number(value) })} />
         </div>
-        <Select label="Never ban" values={exemptions} value={conditions.exemptFollowersOlderThan} onChange={(exemptFollowersOlderThan) => sweep.set({ exemptFollowersOlderThan })} />
+        <Select label="Never ban" values={exemptions} value={String(conditions.exemptFollowersOlderThan)} onChange={(value) => sweep.set({ exemptFollowersOlderThan: Number(value) })} />
         <Check label="Never ban subscribers" checked={conditions.exemptSubscribers} onChange={(exemptSubscribers) => sweep.set({ exemptSubscribers })} />
         <p class="small muted">All conditions must hold. The owner, moderators, VIPs and OGs are never banned.</p>
         <div class="row wrap"><Button type="submit" kind="main" icon="search" busy={sweep.previewing} disabled={problem !== ''}>Preview</Button>{problem && <span class="small muted grow">{problem}</span>}</div>
       </div>
     </form>
-  )
-}
-
-/** Select offers durations, each of which has a name. */
-function Select({ label, values, value, onChange }: { label: string; values: readonly (readonly [number, string])[]; value: number; onChange: (value: number) => void }) {
-  return (
-    <Field label={label}>
-      {(attributes) => (
-        <select class="input" {...attributes} value={String(value)} onChange={(event) => onChange(Number(event.currentTarget.value))}>
-          {values.map(([one, name]) => <option value={String(one)}>{name}</option>)}
-        </select>
-      )}
-    </Field>
   )
 }

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { formatDuration, formatNumber, plural } from '../format'
 import { useStored } from '../model/store'
 import { hrefOf } from '../route'
 import { afterglowEnd, batchIdOf, type Commit, type Sweep } from '../sweep'
 import { Button, Note, Problem, Remaining } from '../ui/basics'
-import { Confirm } from '../ui/dialog'
 import { useLoad } from '../ui/load'
+import { UndoBatch } from './batches'
+import { useIsOver } from './raidpreview'
 
 /** CommitPanel shows how far a sweep has come, and what can be done about it. */
 export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit: Commit; readOnly: boolean }) {
@@ -26,21 +26,17 @@ export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit:
         {state === 'busy' && <progress class="bar-progress" max={matched} value={Math.min(count, matched)} aria-label="Users banned" />}
         {state === 'busy' && <p class="muted">The server goes on even if you leave this screen or close the page.</p>}
         {state === 'failed' && <Problem error={commit.error} onRetry={readOnly ? undefined : commit.retry} />}
-        {undone && <Note kind="good">The bans of this sweep are lifted, and the messages are back.</Note>}
+        {undone && <Note kind="good">The bans of this sweep are lifted.</Note>}
         {state === 'done' && !undone && <Outcome commit={commit} count={count} />}
         {state === 'done' && !undone && batchId && <Propagation batchId={batchId} />}
         <div class="row wrap">
-          {batchId && !undone && !readOnly && <Button icon="undo" onClick={() => setAsked(true)}>{state === 'busy' ? 'Stop and undo' : 'Undo'}</Button>}
+          {commit.batch && !undone && !readOnly && <Button icon="undo" onClick={() => setAsked(true)}>{state === 'busy' ? 'Stop and undo' : 'Undo'}</Button>}
           {batchId && <a class="button" href={hrefOf({ channel: channel.username, screen: 'people', part: 'bans', query: { batchId } })}>Users</a>}
           {batchId && <a class="button" href={hrefOf({ channel: channel.username, screen: 'log', query: { batchId } })}>Log</a>}
           {state !== 'busy' && <Button kind="main" icon="plus" onClick={() => sweep.close()}>New sweep</Button>}
         </div>
       </div>
-      {asked && (
-        <Confirm title="Undo this sweep?" action={`Unban ${plural(count, 'user')}`} onClose={() => setAsked(false)} onConfirm={() => (setAsked(false), sweep.undo())}>
-          <p>{plural(count, 'user')} can chat again, and their messages are shown again.{terms.afterglowSeconds > 0 && ' The afterglow ends.'}</p>
-        </Confirm>
-      )}
+      {asked && <UndoBatch batch={commit.batch!} onClose={() => setAsked(false)} onUndone={() => sweep.wasUndone(batchId!)} />}
     </section>
   )
 }
@@ -69,12 +65,7 @@ function Outcome({ commit: { result }, count }: { commit: Commit; count: number 
 }
 
 function Afterglow({ until }: { until: string }) {
-  const [isOver, set] = useState(Date.parse(until) <= now())
-  useEffect(() => {
-    set(Date.parse(until) <= now())
-    const timer = setTimeout(() => set(true), Math.max(0, Date.parse(until) - now()))
-    return () => clearTimeout(timer)
-  }, [until])
+  const isOver = useIsOver(until)
   return isOver ? <span class="chip">Afterglow over</span> : <span class="chip warn">Afterglow: <Remaining until={until} /></span>
 }
 

@@ -53,9 +53,11 @@ export function PreviewPanel({ sweep, preview: { conditions, result } }: { sweep
 
 const Again = ({ sweep }: { sweep: Sweep }) => <Button little icon="refresh" onClick={() => void sweep.find()}>Preview again</Button>
 
-function useIsOver(at: string): boolean {
+/** useIsOver reports whether a time of the server's clock has passed. */
+export function useIsOver(at: string): boolean {
   const [isOver, set] = useState(Date.parse(at) <= now())
   useEffect(() => {
+    set(Date.parse(at) <= now())
     const timer = setTimeout(() => set(true), Math.max(0, Date.parse(at) - now()))
     return () => clearTimeout(timer)
   }, [at])

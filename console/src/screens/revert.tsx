@@ -4,8 +4,9 @@ import { messageOf } from '../actions'
 import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { formatNumber, plural } from '../format'
-import { Button, Choices, Field, Note, Problem } from '../ui/basics'
+import { Button, Choices, Note, Problem } from '../ui/basics'
 import { Dialog } from '../ui/dialog'
+import { Select } from '../ui/select'
 import { Moderators, TimeField, useModerators } from './logfilters'
 import { useRoles } from './roles'
 
@@ -83,7 +84,7 @@ export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: str
   return (
     <Dialog wide title="Revert a moderator" onClose={() => !busy && onClose()} onSubmit={() => !busy && void (found && !isEmpty ? revert() : canLook && look())} footer={footer}>
       <p class="muted">Lifts every ban and mute of this moderator that is still in force, and brings the messages back. Bans by others stay.</p>
-      <Field label="Moderator">{(attributes) => <select class="input" {...attributes} value={moderatorId} disabled={busy || !!done} onChange={(event) => (setModeratorId(event.currentTarget.value), forget())}><option value="">Choose a moderator</option><Moderators chosen={moderatorId} withoutOwner /></select>}</Field>
+      <Select label="Moderator" value={moderatorId} disabled={busy || !!done} onChange={(id) => (setModeratorId(id), forget())}><option value="">Choose a moderator</option><Moderators chosen={moderatorId} withoutOwner /></Select>
       {moderatorId && <StillModerator id={moderatorId} />}
       {!done && !busy && <div class="field"><span class="label">What they did in the last</span><Choices<number> label="What they did in the last" values={ranges} value={range} onChange={(next) => (setRange(next), forget())} /></div>}
       {!done && !busy && range === 0 && <TimeField label="Since" value={chosen} onChange={(at) => (setChosen(at), forget())} />}

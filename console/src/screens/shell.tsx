@@ -8,6 +8,7 @@ import { go, hrefOf, type Route, type Screen } from '../route'
 import { Avatar, Button } from '../ui/basics'
 import { Dialog } from '../ui/dialog'
 import { Icon, type IconName } from '../ui/icon'
+import { useAwayCount } from './away'
 
 /** Bar shows the channel and how the page stands with the server. */
 export function Bar() {
@@ -107,10 +108,11 @@ const items: Item[] = [
 export function Rail({ route, onHelp }: { route: Route; onHelp: () => void }) {
   const { channel } = useDesk()
   const [more, setMore] = useState(false)
+  const away = useAwayCount(route.screen)
   const shown = items.filter((item) => !item.ownerOnly || channel.role === 'owner')
   const link = (item: Item) => (
     <a class={item.further ? 'wide-only' : ''} title={item.name} href={hrefOf({ channel: channel.username, screen: item.screen, part: item.part ?? '' })} aria-current={route.screen === item.screen ? 'page' : undefined}>
-      <Icon name={item.icon} /><span class="name">{item.name}</span>{item.keys && <span class="keys" aria-hidden="true">{item.keys}</span>}
+      <Icon name={item.icon} /><span class="name">{item.name}</span>{item.screen === 'away' && route.screen !== 'away' && away > 0 && <span class="chip accent count"><span class="hidden-text">New: </span>{away > 99 ? '99+' : away}</span>}{item.keys && <span class="keys" aria-hidden="true">{item.keys}</span>}
     </a>
   )
   return (
