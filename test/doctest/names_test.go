@@ -16,7 +16,7 @@ import (
 func source(t *testing.T, tests bool) (text, paths string) {
 	t.Helper()
 	var all, names strings.Builder
-	for _, dir := range []string{"docs", "gateway", "server", "internal", "test"} {
+	for _, dir := range []string{"docs", "gateway", "server", "internal", "console", "test"} {
 		err := filepath.WalkDir(filepath.Join(doctest.Root(t), dir), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") != tests {
 				return err
