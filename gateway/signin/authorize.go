@@ -4,7 +4,9 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
@@ -32,7 +34,7 @@ func (h *handler) authorize(x *exchange) error {
 		}
 		return query.Get(name)
 	}
-	if h.loginURL(x.issuer, "", "") == "" {
+	if h.loginURL(x.issuer, nil) == "" {
 		return h.errorPage(x, http.StatusServiceUnavailable, notConfigured)
 	}
 	if err := h.limits.begin(x); err != nil {
@@ -71,8 +73,30 @@ func (h *handler) authorize(x *exchange) error {
 	if err != nil {
 		return h.refuse(x, request, err)
 	}
-	redirect(x, h.loginURL(x.issuer, "request", id), http.StatusFound)
+	hint := one("login_hint")
+	if user := h.consoleUser(c, hint); user != nil {
+		return h.demo.decide(x, id, oauth.Decision{User: user.ID, Scopes: slices.Compact(slices.Sorted(slices.Values(request.Scopes)))}, http.StatusFound)
+	}
+	parameters := url.Values{"request": {id}}
+	if hint != "" && len(hint) <= maxHint && utf8.ValidString(hint) {
+		parameters.Set("login_hint", hint)
+	}
+	redirect(x, h.loginURL(x.issuer, parameters), http.StatusFound)
 	return nil
+}
+
+// maxHint is the length in bytes up to which the sign-in page gets a client's login_hint.
+const maxHint = 256
+
+// consoleUser returns the user of the demo as whom the console asks to sign in, with the user's id
+// as login_hint. The demo then asks nobody. Nil means that the sign-in page asks, as it does for
+// every other client. Another site can begin such a sign-in too, but cannot end it: the console
+// compares the state, and only who began the sign-in has the verifier of its code.
+func (h *handler) consoleUser(c *oauth.Client, hint string) *DemoUser {
+	if h.demo == nil || h.LoginURL != "" || c.ID != access.Console {
+		return nil
+	}
+	return h.demo.user(hint)
 }
 
 // refuse sends the browser back to the client with an error.

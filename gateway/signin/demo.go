@@ -69,6 +69,15 @@ func (p *demoPage) begin(x *exchange, user *DemoUser) session {
 	return s
 }
 
+// user returns the user with an id; nil if the demo does not offer the user.
+func (p *demoPage) user(id string) *DemoUser {
+	i := slices.IndexFunc(p.DemoUsers, func(u DemoUser) bool { return u.ID.String() == id })
+	if i < 0 {
+		return nil
+	}
+	return &p.DemoUsers[i]
+}
+
 func (p *demoPage) session(r *http.Request) (session, bool) {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
@@ -178,17 +187,17 @@ func (p *demoPage) submit(x *exchange) error {
 	action := posted.Get("action")
 	switch {
 	case action == "sign-in" && err == nil:
-		i := slices.IndexFunc(p.DemoUsers, func(u DemoUser) bool { return u.ID.String() == posted.Get("user") })
-		if i < 0 {
+		user := p.user(posted.Get("user"))
+		if user == nil {
 			return p.errorPage(x, http.StatusBadRequest, "Choose one of the users.")
 		}
-		p.begin(x, &p.DemoUsers[i])
+		p.begin(x, user)
 	case action == "sign-out" && err == nil:
 		p.begin(x, nil)
 	case s.user != nil && action == "approve":
-		return p.decide(x, n.id, oauth.Decision{User: s.user.ID, Scopes: slices.Compact(slices.Sorted(slices.Values(posted["scope"])))})
+		return p.decide(x, n.id, oauth.Decision{User: s.user.ID, Scopes: slices.Compact(slices.Sorted(slices.Values(posted["scope"])))}, http.StatusSeeOther)
 	case s.user != nil && action == "deny":
-		return p.decide(x, n.id, oauth.Decision{})
+		return p.decide(x, n.id, oauth.Decision{}, http.StatusSeeOther)
 	case err != nil:
 		return p.failed(x, err)
 	default:
@@ -198,8 +207,8 @@ func (p *demoPage) submit(x *exchange) error {
 	return nil
 }
 
-// decide records the decision of the user. A form that is sent twice has the same result.
-func (p *demoPage) decide(x *exchange, id string, d oauth.Decision) error {
+// decide records the decision of the user, and redirects the browser with a status. A form that is sent twice has the same result.
+func (p *demoPage) decide(x *exchange, id string, d oauth.Decision, status int) error {
 	if !d.User.IsZero() && len(d.Scopes) == 0 {
 		return p.errorPage(x, http.StatusBadRequest, "Nothing is chosen. Go back, and choose what the application may do, or deny.")
 	}
@@ -210,7 +219,7 @@ func (p *demoPage) decide(x *exchange, id string, d oauth.Decision) error {
 	if to == "" {
 		return p.page(x, http.StatusOK, "done", "", "You can close this page. The device continues by itself.")
 	}
-	redirect(x, to, http.StatusSeeOther)
+	redirect(x, to, status)
 	return nil
 }
 

@@ -256,7 +256,7 @@ func (p *protocol) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Dev
 // DeviceAuthorization implements op.Server.
 func (p *protocol) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[oidc.DeviceAuthorizationRequest]) (*op.Response, error) {
 	x := exchangeOf(ctx)
-	if p.loginURL(x.issuer, "", "") == "" {
+	if p.loginURL(x.issuer, nil) == "" {
 		return nil, op.NewStatusError(oidc.ErrServerError().WithDescription(notConfigured), http.StatusServiceUnavailable)
 	}
 	d, err := p.Service.BeginDevice(ctx, r.Client.(clientOf).Client, r.Data.Scopes)
@@ -265,8 +265,8 @@ func (p *protocol) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[
 	}
 	return op.NewResponse(&oidc.DeviceAuthorizationResponse{
 		DeviceCode: d.Code, UserCode: d.UserCode,
-		VerificationURI:         p.loginURL(x.issuer, "", ""),
-		VerificationURIComplete: p.loginURL(x.issuer, "user_code", d.UserCode),
+		VerificationURI:         p.loginURL(x.issuer, nil),
+		VerificationURIComplete: p.loginURL(x.issuer, url.Values{"user_code": {d.UserCode}}),
 		ExpiresIn:               int(oauth.RequestLifetime / time.Second), Interval: int(oauth.PollInterval / time.Second),
 	}), nil
 }

@@ -206,18 +206,18 @@ func issuerOf(r *http.Request) (string, error) {
 	return scheme + "://" + r.Host, nil
 }
 
-// loginURL returns the URL of the sign-in page with a parameter; empty if there is no page.
-func (h *handler) loginURL(issuer, name, value string) string {
+// loginURL returns the URL of the sign-in page with parameters; empty if there is no page.
+func (h *handler) loginURL(issuer string, parameters url.Values) string {
 	page := h.LoginURL
 	if page == "" && h.demo != nil {
 		page = issuer + DemoSignInPath
 	}
-	if page == "" || name == "" {
+	if page == "" || parameters == nil {
 		return page
 	}
 	separator := "?"
 	if strings.Contains(page, "?") {
 		separator = "&"
 	}
-	return page + separator + url.Values{name: {value}}.Encode()
+	return page + separator + parameters.Encode()
 }

@@ -25,6 +25,9 @@ func TestTourCommandsWork(t *testing.T) {
 	if len(commands) < 4 {
 		t.Fatalf("the demo prints %d commands:\n%s", len(commands), tour)
 	}
+	if first, _, _ := strings.Cut(strings.TrimSpace(tour), "\n"); first != "Console: http://"+p.REST+"/console/" {
+		t.Errorf("the demo begins with %q, want the address of the console", first)
+	}
 	for _, address := range []string{p.REST, p.GRPC, p.Admin} {
 		if !strings.Contains(tour, address) {
 			t.Errorf("the demo does not print its address %s", address)

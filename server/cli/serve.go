@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/moderato-live/moderato/console"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway/signin"
 	"github.com/moderato-live/moderato/internal/tracing"
@@ -161,7 +162,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		Client: cast.Client, Token: tokens.Owner, User: cast.Owner.DisplayName,
 		Receiver: "http://127.0.0.1:9999/", // where the receivers of docs/webhooks.md listen
 	})
-	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
+	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr, Console: srv.Origin() + console.Path}, tokens)
 	return serveUntil(ctx, srv)
 }
 

@@ -57,14 +57,14 @@ func Bans() []Ban {
 type SignInUser struct {
 	Person
 
-	// Role is what the user is in the demo.
+	// Role is what the user is in the first channel: owner, moderator or viewer.
 	Role string
 }
 
 // SignInUsers returns the users as whom one can sign in.
 func SignInUsers() []SignInUser {
 	cast := People()
-	return []SignInUser{{cast.Owner, "owns a channel"}, {cast.Moderator, "moderates"}, {cast.Viewer, "watches"}}
+	return []SignInUser{{cast.Owner, "owner"}, {cast.Moderator, moderator}, {cast.Viewer, "viewer"}}
 }
 
 // SignedInPath is the path to which the demo's client returns from a sign-in.

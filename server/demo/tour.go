@@ -12,9 +12,15 @@ import (
 )
 
 // Addresses are the addresses on which the server listens.
-type Addresses struct{ REST, GRPC, Admin string }
+type Addresses struct {
+	REST, GRPC, Admin string
+	// Console is the URL of the console.
+	Console string
+}
 
 var tour = template.Must(template.New("tour").Parse(`
+Console: {{.Console}}
+
 Moderato serves the demo. Its tokens are for play; each start issues new ones.
 
   docs    http://{{.REST}}/docs

@@ -14,6 +14,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/gateway/signin"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/domain/access"
 	"github.com/moderato-live/moderato/server/domain/importer"
@@ -204,4 +205,48 @@ func TestClientOfConsoleIsAsTheServerNeedsIt(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
+}
+
+// TestHintSignsInToConsoleOfDemo begins sign-ins with the id of a user. Only the console of a
+// demo gets a code without a form.
+func TestHintSignsInToConsoleOfDemo(t *testing.T) {
+	t.Parallel()
+	demo := demoSite(t)
+	both := servertest.Config(storetest.SQLite(t))
+	both.LoginURL, both.PublicURL, both.DemoUsers = loginURL, publicURL, []signin.DemoUser{{ID: servertest.Owner, Name: "Ines", Role: "owner"}}
+	owner, verifier := servertest.Owner.String(), oauth2.GenerateVerifier()
+	begin := func(c *oauth2.Config, hint string) (int, *url.URL) {
+		t.Helper()
+		return visit(t, c.AuthCodeURL("st", oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("login_hint", hint)))
+	}
+	c := demo.consoleConfig(demo.url(""))
+	status, to := begin(c, owner)
+	if status != http.StatusFound || !strings.HasPrefix(to.String(), c.RedirectURL+"?code=") || to.Query().Get("state") != "st" {
+		t.Fatalf("the console: got %d %s, want its code", status, to)
+	}
+	token := demo.redeem(t, c, to.Query().Get("code"), verifier)
+	if row := storetest.Must(authn.Introspect(t.Context(), demo.Store, token.text("access_token"))); row == nil || *row.UserID != servertest.Owner || token.text("refresh_token") == "" {
+		t.Errorf("got %v, want tokens of the owner", token.Body)
+	}
+	platform, mixed := consoleSite(t), open(t, both)
+	other := demo.config(native, authn.UsersRead)
+	for _, test := range []struct {
+		name, hint, want string
+		config           *oauth2.Config
+	}{
+		{"another client", owner, demo.url("/demo/sign-in?"), other},
+		{"somebody else", servertest.Moderator.String(), demo.url("/demo/sign-in?"), c},
+		{"a platform", owner, loginURL + "&login_hint=" + owner + "&request=", platform.consoleConfig(publicURL)},
+		{"a demo with a platform's page", owner, loginURL + "&login_hint=" + owner + "&request=", mixed.consoleConfig(publicURL)},
+		{"a long hint", strings.Repeat("x", 300), loginURL + "&request=", platform.consoleConfig(publicURL)},
+	} {
+		if status, to := begin(test.config, test.hint); status != http.StatusFound || !strings.HasPrefix(to.String(), test.want) {
+			t.Errorf("%s: got %d %s, want %s", test.name, status, to, test.want)
+		}
+	}
+	p := newPerson(t)
+	_, _ = p.see(p.Get(other.AuthCodeURL("st", oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("login_hint", owner))))
+	if _, page := p.submit("user", owner, "action", "sign-in"); !strings.Contains(page, `value="approve"`) {
+		t.Errorf("another client: got %s, want the question for consent", page)
+	}
 }
