@@ -41,7 +41,7 @@ func banRows() (all []measurement) {
 	return append(all,
 		measurement{row{What: "follows of one channel", Transport: "gRPC", Connections: 32, Unit: "a second", Bound: 1500}, "bans", false, follows},
 		measurement{row{
-			What: fmt.Sprintf("a ban and unban beside %d follows a second of the channel, against alone", besideFollows), Transport: "gRPC", Connections: 1,
+			What: fmt.Sprintf("a ban and unban during %d follows a second of the channel, compared with the time without follows", besideFollows), Transport: "gRPC", Connections: 1,
 			Unit: "× the time", Bound: 2, AtMost: true,
 		}, "bans", false, bansBesideFollows})
 }

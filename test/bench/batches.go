@@ -14,9 +14,9 @@ func batchRows() (all []measurement) {
 	for _, of := range []struct {
 		channel int
 		who     string
-	}{{silent(), "users without messages"}, {chatty(), fmt.Sprintf("users with %d messages", messagesEach)}} {
+	}{{silent(), "users without messages"}, {chatty(), fmt.Sprintf("each user has %d messages", messagesEach)}} {
 		all = append(all, measurement{
-			row:   row{What: "batch of 1,000 bans of " + of.who, Transport: "gRPC", Connections: 1, Unit: "users/s", Bound: 10_000},
+			row:   row{What: "batch of 1,000 bans (" + of.who + ")", Transport: "gRPC", Connections: 1, Unit: "users/s", Bound: 10_000},
 			group: "batches", crowd: true,
 			run: func(ctx context.Context, p *pair, r row) error { return p.batches(ctx, r, of.channel) },
 		})
@@ -58,7 +58,7 @@ func (p *pair) batches(ctx context.Context, r row, channel int) error {
 	if err := p.report(r, nil); err != nil {
 		return err
 	}
-	r.What = "undo of a " + r.What + ", against the batch"
+	r.What = "undo of a " + r.What + ", compared with the time of the batch"
 	r.Floor, r.Moderato = medianFigures(undos[p.floor]), medianFigures(undos[p.moderato])
 	r.Ratio = r.Moderato.PerSecond / r.Floor.PerSecond
 	r.Value, r.Unit, r.Bound, r.AtMost = float64(r.Moderato.P50)/float64(batch), "× the time", 1, true

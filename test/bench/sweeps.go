@@ -20,11 +20,11 @@ const raidListeners = 10
 func sweepRows() []measurement {
 	return []measurement{
 		{row{
-			What:      fmt.Sprintf("sweep: preview over %d messages and %d follows", data.messages, data.follows),
+			What:      fmt.Sprintf("preview of a sweep over %d messages and %d follows", data.messages, data.follows),
 			Transport: "gRPC", Connections: 1, Unit: "s", Bound: 1, AtMost: true,
 		}, "sweeps", true, previews},
 		{row{
-			What: fmt.Sprintf("raid drill: %d raiders with %d messages swept and banned, and %d listeners on another server notified",
+			What: fmt.Sprintf("raid drill: a sweep finds and bans %d raiders, who posted %d messages, and %d listeners on another server are notified",
 				data.raiders, data.messages, raidListeners),
 			Transport: "gRPC", Connections: 1, Unit: "s", Bound: 3, AtMost: true,
 		}, "sweeps", true, raidDrill},
