@@ -144,9 +144,12 @@ export class Sweep {
     this.#draw()
   }
 
-  /** follow reads how far the batch has come, until it has ended and its afterglow too. */
+  /**
+   * follow reads how far the batch has come, until it has ended and its afterglow too. A commit
+   * that failed is followed as well: the server may have done it.
+   */
   async #follow(commit: Commit): Promise<void> {
-    while (this.commit === commit && commit.state !== 'failed' && !commit.undone) {
+    while (this.commit === commit && !commit.undone) {
       await new Promise((resolve) => setTimeout(resolve, commit.state === 'busy' ? pollInterval : 3000))
       await this.#readBatch(commit).catch(() => undefined) // The next round asks again.
       if (commit.state === 'done' && commit.batch && afterglowEnd(commit) <= now()) return

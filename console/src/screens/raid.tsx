@@ -14,11 +14,11 @@ export function Raid({ route }: { route: Route }) {
   const { client, channel, profile, store } = useDesk()
   const readOnly = useStored(store, (state) => state.connection.rightLost)
   const sweep = useSweep(client, channel.id, profile.userId)
+  const { commit } = sweep
   const phrase = route.query.get('phrase')
   useEffect(() => {
-    if (phrase && !sweep.commit) sweep.set({ kind: 'phrase', text: phrase })
-  }, [phrase, sweep])
-  const { commit } = sweep
+    if (phrase && !commit) sweep.set({ kind: 'phrase', text: phrase })
+  }, [phrase, sweep, commit === undefined])
   return (
     <div class="page">
       <div class="page-inside">
