@@ -1,4 +1,4 @@
-import type { BanBatch, Event } from '@moderato-live/client'
+import type { BanBatch } from '@moderato-live/client'
 import { useEffect, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { now } from '../api/clock'
@@ -12,29 +12,19 @@ import { useList, useLoad } from '../ui/load'
 
 /** For how long the messages of a batch can be restored. */
 const restorable = 86_400_000
-/** A batch can grow while its sweep goes on, and in the afterglow after it. */
-const growsFor = 660_000
 const refreshInterval = 5000
 const pageSize = 20
 
-/** batchIdIn returns the latest batch that events tell of. */
-function batchIdIn(events: Event[]): string | undefined {
-  for (const { payload } of events) if ('batchId' in payload && payload.batchId) return payload.batchId
-  return undefined
-}
-
-/** Batches lists who banned many users at once. It is read again while the newest batch can still grow. */
+/** Batches lists who banned many users at once. The first page is read again and again: a sweep goes on, and others undo. */
 export function Batches({ changed, onUndone }: { changed: unknown; onUndone: (batchId: string) => void }) {
-  const { client, channel, store } = useDesk()
-  const newest = useStored(store, (state) => batchIdIn(state.recent))
-  const list = useList((cursor, signal) => client.moderation.listBanBatches({ channelId: channel.id, limit: pageSize, ...(cursor && { cursor }) }, { signal }), [channel.id, changed, newest])
+  const { client, channel } = useDesk()
+  const list = useList((cursor, signal) => client.moderation.listBanBatches({ channelId: channel.id, limit: pageSize, ...(cursor && { cursor }) }, { signal }), [channel.id, changed])
   const { rows, reload } = list
-  const isGrowing = rows?.[0] && now() - Date.parse(rows[0].createdAt) < growsFor && rows.length <= pageSize
+  const isOnePage = (rows?.length ?? 0) <= pageSize
   useEffect(() => {
-    if (!isGrowing) return
-    const timer = setInterval(() => !document.hidden && reload(), refreshInterval)
+    const timer = setInterval(() => !document.hidden && isOnePage && reload(), refreshInterval)
     return () => clearInterval(timer)
-  }, [isGrowing, reload])
+  }, [isOnePage, reload])
   return (
     <section class="box" aria-label="Batches">
       <header><h2 class="grow">Batches of bans</h2><Button little kind="plain" icon="refresh" onClick={reload}>Refresh</Button></header>
@@ -78,7 +68,7 @@ export function UndoBatch({ batch, onClose, onUndone }: { batch: BanBatch; onClo
   const users = plural(batch.stillBannedCount, 'user')
   const undo = async (): Promise<void> => {
     setBusy(true)
-    const result = await actions.run(`Unbanning ${users}`, `Unbanned ${users}`, (options) => client.moderation.undoBanBatch({ channelId: channel.id, batchId: batch.batchId, restoreMessages: restore }, options))
+    const result = await actions.run(`Undoing the batch of ${users}`, `Undid the batch of ${users}`, (options) => client.moderation.undoBanBatch({ channelId: channel.id, batchId: batch.batchId, restoreMessages: restore }, options))
     onClose()
     if (result) onUndone()
   }

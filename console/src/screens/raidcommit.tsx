@@ -70,8 +70,6 @@ function Afterglow({ until }: { until: string }) {
 }
 
 const pollInterval = 1000
-/** Chat servers acknowledge within about a second. After this time the page waits longer between reads. */
-const patience = 30
 
 /** Propagation shows how many chat servers have applied the bans. */
 function Propagation({ batchId }: { batchId: string }) {
@@ -83,7 +81,7 @@ function Propagation({ batchId }: { batchId: string }) {
   const isComplete = data && data.appliedCount >= data.subscriberCount
   useEffect(() => {
     if (!data || isComplete) return
-    const timer = setTimeout(() => setRound(round + 1), round < patience ? pollInterval : 10 * pollInterval)
+    const timer = setTimeout(() => setRound(round + 1), pollInterval)
     return () => clearTimeout(timer)
   }, [data, isComplete, round])
   if (error) return <Problem error={error} onRetry={reload} />

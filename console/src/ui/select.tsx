@@ -1,18 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { Field } from './basics'
 
-interface Props {
-  label: string
-  value: string
-  disabled?: boolean
-  values?: readonly (readonly [string | number, string])[]
-  onChange: (value: string) => void
-  /** Options that are not among the values. */
-  children?: ComponentChildren
-}
+type Values = readonly (readonly [string | number, string])[]
 
-/** Select offers more values than fit beside each other. */
-export function Select({ label, value, disabled, values = [], onChange, children }: Props) {
+/** Select offers more values than fit beside each other. Its children are further options. */
+export function Select({ label, value, disabled, values = [], onChange, children }: { label: string; value: string; disabled?: boolean; values?: Values; onChange: (value: string) => void; children?: ComponentChildren }) {
   return (
     <Field label={label}>
       {(attributes) => (
