@@ -49,43 +49,22 @@ export function readList(text: string): ReadList {
   return list
 }
 
-/** A quoted field is at most this long. So a stray quote does not swallow the lines after it. */
-const maxQuoted = 2000
-
 /** records returns the first field of each record. A quoted field can have line breaks in it. */
 function* records(text: string): Generator<{ line: number; first: string }> {
-  let line = 1
-  for (let at = 0; at < text.length; ) {
-    const start = at
-    let first: string | undefined
-    for (;;) {
-      const field = readField(text, at)
-      first ??= field.value
-      at = field.end
-      if (at >= text.length || text[at] === '\n' || text[at] === '\r') break
-      at++
-    }
-    yield { line, first }
-    at += text.startsWith('\r\n', at) ? 2 : 1
-    line += text.slice(start, at).split(/\r\n|\n|\r/).length - 1
+  // A quoted field is not long, so that a stray quote does not swallow the lines after it.
+  const field = /(?:"((?:[^"]|""){0,2000})")?([^,;\t\r\n]*)(\r\n|[,;\t\r\n]|$)/y
+  let [line, own] = [1, 1]
+  let first: string | undefined
+  while (field.lastIndex < text.length) {
+    const [, quoted, plain, end] = field.exec(text)!
+    first ??= quoted?.replaceAll('""', '"') ?? plain!
+    if (quoted) line += quoted.split(/\r\n|\n|\r/).length - 1
+    if (end && ',;\t'.includes(end)) continue
+    yield { line: own, first }
+    own = ++line
+    first = undefined
   }
-}
-
-/** readField reads the field that begins at a place, up to the delimiter or line break after it. */
-function readField(text: string, at: number): { value: string; end: number } {
-  if (text[at] === '"') {
-    for (let close = text.indexOf('"', at + 1); close > 0 && close - at <= maxQuoted; close = text.indexOf('"', close + 2)) {
-      if (text[close + 1] === '"') continue
-      return { value: text.slice(at + 1, close).replaceAll('""', '"'), end: plainEnd(text, close + 1) }
-    }
-  }
-  const end = plainEnd(text, at)
-  return { value: text.slice(at, end), end }
-}
-
-function plainEnd(text: string, at: number): number {
-  while (at < text.length && !',;\t\r\n'.includes(text[at]!)) at++
-  return at
+  if (first !== undefined) yield { line: own, first }
 }
 
 /** textOf returns the text of a file. Spreadsheets also save UTF-16, which a mark tells. */

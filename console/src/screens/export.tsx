@@ -8,12 +8,12 @@ import { Button, Note, Problem } from '../ui/basics'
 import { Download } from '../ui/copy'
 import { Dialog } from '../ui/dialog'
 import { JobProgress, useJob } from '../ui/job'
-import type { BanFilters } from './bans'
+import type { Filters } from './sanctions'
 
 const columns = ['username', 'user id', 'banned at', 'by', 'reason', 'expires at']
 
 /** Export reads all bans that match the filters, and offers them as a file. */
-export function Export({ filters, isFiltered, onClose }: { filters: BanFilters; isFiltered: boolean; onClose: () => void }) {
+export function Export({ filters, isFiltered, onClose }: { filters: Filters; isFiltered: boolean; onClose: () => void }) {
   const { client, channel } = useDesk()
   const job = useJob()
   const read = useRef<{ rows: string[][]; cursor: string | undefined }>({ rows: [columns], cursor: undefined })

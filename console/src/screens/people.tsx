@@ -1,8 +1,7 @@
 import { useDesk } from '../desk'
 import { hrefOf, type Route } from '../route'
-import { Bans } from './bans'
-import { Mutes } from './mutes'
 import { RoleList } from './rolelist'
+import { Sanctions } from './sanctions'
 
 export interface Part {
   part: string
@@ -13,12 +12,12 @@ const parts: Part[] = [{ part: 'bans', name: 'Bans' }, { part: 'mutes', name: 'M
 
 /** People lists whom the channel banned and muted, and who has a role in it. */
 export function People({ route }: { route: Route }) {
-  const Shown = { mutes: Mutes, roles: RoleList }[route.part] ?? Bans
+  const shown = { ...route, part: route.part || 'bans' }
   return (
     <div class="page">
       <div class="page-inside">
         <div class="page-head"><h1>People</h1><Parts route={route} parts={parts} label="Lists of people" /></div>
-        <Shown route={{ ...route, part: route.part || 'bans' }} key={route.part} />
+        {shown.part === 'roles' ? <RoleList route={shown} /> : <Sanctions kind={shown.part === 'mutes' ? 'mute' : 'ban'} key={shown.part} route={shown} />}
       </div>
     </div>
   )

@@ -25,11 +25,14 @@ export function RoleList({ route }: { route: Route }) {
   const query = route.query.get('query') ?? ''
   const role = route.query.get('role') ?? ''
   const shown = useRef<ReadonlySet<string>>(new Set())
-  const { list, changes, selection, selected } = useUserList<Row>(async (cursor, signal) => {
+  const users = useUserList<Row>(async (cursor, signal) => {
     const page = await listRoles(client, { channelId: channel.id, limit: 100, cursor, query: query || undefined, role: role || undefined }, signal)
     return { ...page, rows: page.rows.map((row) => ({ ...row, key: `${row.role} ${row.id}` })) }
   }, [query, role], (event) => changeOf(event, shown.current))
+  const { list, changes } = users
   shown.current = new Set(list.rows?.map(({ id }) => id))
+  // A role that was given is no news once its row is here.
+  const others = new Set([...changes.others].filter((key) => !list.rows?.some((row) => row.key === key)))
   return (
     <>
       {isOwner && <AddRole onAdded={list.reload} />}
@@ -37,15 +40,15 @@ export function RoleList({ route }: { route: Route }) {
         <SearchField label="Search people with a role" value={query} onSearch={(text) => filter({ query: text })} />
         <Choices label="Role" values={[['', 'All'], ['moderator', 'Moderators'], ['vip', 'VIPs'], ['og', 'OGs']] as const} value={role} onChange={(value) => filter({ role: value })} />
       </div>
-      <UserList list={list} noun="role" changes={changes} endedWord="Removed" selection={isOwner ? selection : undefined}
+      <UserList users={{ ...users, changes: { ...changes, others } }} noun="role" endedWord="Removed" selectable={isOwner}
         columns={isOwner ? [...columns, { name: 'Action', cell: (row) => !changes.ended.has(row.key) && <RemoveButton row={row} onRemove={() => void roles.remove(row, row.role)} /> }] : columns}
         summary={(row) => <span class="row wrap tight"><RoleChip row={row} />{isOwner && !changes.ended.has(row.key) && <RemoveButton row={row} onRemove={() => void roles.remove(row, row.role)} />}</span>}
         empty={<Empty icon="moderator" title={query || role ? 'No role matches' : 'Nobody has a role'}>{query ? 'A search finds names that begin with the text.' : 'Moderators, VIPs and OGs of the channel appear here.'}</Empty>}>
-        <Button kind="danger" onClick={() => setTaking(selected)}>Remove roles</Button>
+        <Button kind="danger" onClick={() => setTaking(users.selected)}>Remove roles</Button>
       </UserList>
       {taking && (
-        <Bulk verbs={['Remove the roles of', 'Removed', 'without the role']} users={taking} onDone={changes.end} onClose={() => setTaking(undefined)}
-          change={(user, options) => roles.take(user, taking.find(({ key }) => key === user.key)!.role)({ ...options, retries: 3 })}>
+        <Bulk verbs={['Remove the roles of', 'Removing', 'without the role']} users={taking} onDone={changes.end} onClose={() => setTaking(undefined)}
+          change={(user, options) => roles.take(user, taking.find(({ key }) => key === user.key)!.role)(options)}>
           <p class="muted">Moderators lose their rights at once. You can give the roles again.</p>
         </Bulk>
       )}

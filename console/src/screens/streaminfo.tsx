@@ -14,15 +14,9 @@ interface Info {
 
 const languages = ['ar', 'bg', 'ca', 'cs', 'da', 'de', 'el', 'en', 'es', 'et', 'fi', 'fr', 'he', 'hi', 'hr', 'hu', 'id', 'it', 'ja', 'ko', 'lt', 'lv', 'ms', 'nl', 'no', 'pl', 'pt', 'pt-BR', 'ro', 'ru', 'sk', 'sl', 'sr', 'sv', 'th', 'tl', 'tr', 'uk', 'vi', 'zh', 'zh-Hant']
 const names = new Intl.DisplayNames('en', { type: 'language' })
+const nameOf = (tag: string): string => (tag && names.of(tag)) || tag
 const byName = languages.map((tag) => [tag, nameOf(tag)] as const).sort((a, b) => a[1].localeCompare(b[1]))
 
-function nameOf(tag: string): string {
-  try {
-    return names.of(tag) ?? tag
-  } catch {
-    return tag
-  }
-}
 
 /** StreamInfo changes what viewers read about the stream. What others change meanwhile appears in it. */
 export function StreamInfo() {

@@ -53,23 +53,22 @@ export function useFilters({ screen, part }: Route): (change: Record<string, str
 }
 
 interface Props<Row> {
-  list: Listed<Row>
+  users: Users<Row>
   /** What a row is: "ban". */
   noun: string
   columns: Column<Row>[]
   /** What a phone shows of a row beside the name. */
   summary: (row: Row) => ComponentChildren
-  changes: Changes
   /** What became of an ended row: "Unbanned". */
   endedWord: string
-  /** Without it, nothing can be done with many rows. */
-  selection?: Selection | undefined
+  /** Whether something can be done with many rows. */
+  selectable: boolean
   empty: ComponentChildren
   children?: ComponentChildren
 }
 
 /** UserList is a list of users, page by page, in which many can be selected. The children are what to do with them. */
-export function UserList<Row extends ListedUser>({ list, noun, columns, summary, changes, endedWord, selection, empty, children }: Props<Row>) {
+export function UserList<Row extends ListedUser>({ users: { list, changes, selection }, noun, columns, summary, endedWord, selectable, empty, children }: Props<Row>) {
   const { openCard } = useDesk()
   const table = useRef<HTMLTableElement>(null)
   useListKeys(table, openCard)
@@ -77,12 +76,12 @@ export function UserList<Row extends ListedUser>({ list, noun, columns, summary,
   const waiting = list.slow && <Progress />
   if (list.error && !rows) return <Problem error={list.error} onRetry={list.reload} />
   if (!rows) return <>{waiting}</>
-  const selectable = rows.filter((row) => !changes.ended.has(row.key)).length
-  const count = selection?.keys.size ?? 0
+  const inForce = rows.filter((row) => !changes.ended.has(row.key)).length
+  const count = selection.keys.size
   return (
     <>
       <div class="row wrap list-head">
-        <p class="muted" role="status">{plural(selectable, noun)}{list.more && ' shown, and there are more'}</p>
+        <p class="muted" role="status">{plural(inForce, noun)}{list.more && ' shown, and there are more'}</p>
         {changes.others.size > 0 && <Button little icon="refresh" onClick={list.reload}>{changes.others.has('') ? 'The list changed. Read it again' : `${plural(changes.others.size, 'change')} since. Read it again`}</Button>}
       </div>
       {waiting}
@@ -92,7 +91,7 @@ export function UserList<Row extends ListedUser>({ list, noun, columns, summary,
           <table class="table user-table" ref={table}>
             <thead>
               <tr>
-                {selection && <td class="tick"><Tick label="Select all shown" checked={count > 0 && count === selectable} some={count > 0} onToggle={() => selection.all(count < selectable)} /></td>}
+                {selectable && <td class="tick"><Tick label="Select all shown" checked={count > 0 && count === inForce} some={count > 0} onToggle={() => selection.all(count < inForce)} /></td>}
                 <th scope="col">User</th>
                 {columns.map(({ name }) => <th scope="col" class="wide">{name}</th>)}
               </tr>
@@ -101,8 +100,8 @@ export function UserList<Row extends ListedUser>({ list, noun, columns, summary,
               {rows.map((row) => {
                 const ended = changes.ended.has(row.key)
                 return (
-                  <tr key={row.key} class={ended ? 'ended' : ''} aria-selected={selection?.keys.has(row.key)}>
-                    {selection && <td class="tick"><Tick label={`Select ${row.displayName}`} id={row.id} disabled={ended} checked={selection.keys.has(row.key)} onToggle={(shift) => selection.toggle(row.key, shift)} /></td>}
+                  <tr key={row.key} class={ended ? 'ended' : ''} aria-selected={selection.keys.has(row.key)}>
+                    {selectable && <td class="tick"><Tick label={`Select ${row.displayName}`} id={row.id} disabled={ended} checked={selection.keys.has(row.key)} onToggle={(shift) => selection.toggle(row.key, shift)} /></td>}
                     <th scope="row">
                       <button type="button" class={`user-link ${nameColor(row.id)}`} data-user={row.id} onClick={() => openCard(row.id)}><bdi>{row.displayName}</bdi></button>
                       {ended && <span class="chip">{endedWord}</span>}
@@ -118,7 +117,7 @@ export function UserList<Row extends ListedUser>({ list, noun, columns, summary,
         </div>
       )}
       {list.more && <Button class="more-button" busy={list.loadingMore} onClick={list.more}>More</Button>}
-      {selection && count > 0 && (
+      {selectable && count > 0 && (
         <div class="bulk-bar" role="group" aria-label="What to do with the selected">
           <strong>{formatNumber(count)} selected</strong>
           {children}
@@ -147,7 +146,7 @@ function useListKeys(table: { current: HTMLTableElement | null }, openCard: (use
     next?.scrollIntoView({ block: 'nearest' })
   }
   useKeys({
-    j: () => walk(1), k: () => walk(-1), ArrowDown: () => walk(1), ArrowUp: () => walk(-1),
+    j: () => walk(1), k: () => walk(-1),
     Enter: () => {
       const { activeElement } = document
       if (table.current?.contains(activeElement) && activeElement instanceof HTMLElement && activeElement.dataset.user) openCard(activeElement.dataset.user)
@@ -155,16 +154,21 @@ function useListKeys(table: { current: HTMLTableElement | null }, openCard: (use
   })
 }
 
+export interface Users<Row> {
+  list: Listed<Row>
+  changes: Changes
+  selection: Selection
+  selected: Row[]
+}
+
 /** useUserList reads a list of users, follows its changes, and keeps which of them are selected. */
-export function useUserList<Row extends ListedUser>(read: Parameters<typeof useList<Row>>[0], inputs: readonly string[], changeOf: Parameters<typeof useChanges>[0]) {
+export function useUserList<Row extends ListedUser>(read: Parameters<typeof useList<Row>>[0], inputs: readonly string[], changeOf: Parameters<typeof useChanges>[0]): Users<Row> {
   const [reads, setReads] = useState(0)
   const filters = inputs.join('\n')
-  const pages = useList(read, [filters, reads])
+  const list = useList(read, [filters, reads])
   const changes = useChanges(changeOf, `${reads}\n${filters}`)
-  const selection = useSelection((pages.rows ?? []).filter((row) => !changes.ended.has(row.key)).map((row) => row.key))
+  const rows = list.rows ?? []
+  const selection = useSelection(rows.filter((row) => !changes.ended.has(row.key)).map((row) => row.key))
   useEffect(() => selection.all(false), [filters])
-  return {
-    list: { ...pages, reload: () => setReads((n) => n + 1) }, changes, selection,
-    selected: (pages.rows ?? []).filter((row) => selection.keys.has(row.key)),
-  }
+  return { list: { ...list, reload: () => setReads((n) => n + 1) }, changes, selection, selected: rows.filter((row) => selection.keys.has(row.key)) }
 }
