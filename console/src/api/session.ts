@@ -1,5 +1,6 @@
 import { Moderato, ModeratoError, SignInError, type PendingSignIn } from '@moderato-live/client'
 import { heard } from './clock'
+import { store, stored } from './storage'
 
 export const clientId = 'moderato-console'
 const refreshKey = 'moderato-console-refresh'
@@ -156,26 +157,5 @@ function isRefused(error: unknown): error is ModeratoError {
 function exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
   return navigator.locks ? (navigator.locks.request(refreshKey, task) as Promise<Result>) : task()
 }
-
-function stored(key: string): string | null {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return null
-  }
-}
-
-/** store stores a value, or removes it, and reports whether the browser allows that. */
-export function store(key: string, value: string | null): boolean {
-  try {
-    if (value === null) localStorage.removeItem(key)
-    else localStorage.setItem(key, value)
-    return true
-  } catch {
-    return false
-  }
-}
-
-export { stored }
 
 export const session = new Session()

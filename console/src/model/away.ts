@@ -1,5 +1,5 @@
 import type { LogEntry, Moderato } from '@moderato-live/client'
-import { store, stored } from '../api/session'
+import { store, stored } from '../api/storage'
 import { allTypes } from './logfilter'
 
 /** How far a user has read the log of a channel. */

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { store, stored } from '../api/session'
+import { store, stored } from '../api/storage'
 
 const setting = 'moderato-console-keys'
 
