@@ -40,6 +40,9 @@ export async function signIn(t, { screen = 'chat', name = /Tomasz Wrona/, ...opt
 /** row finds the messages with a text. */
 export const row = (page, text) => page.locator('li.message', { hasText: text })
 
+/** toast finds what became of an action. */
+export const toast = (page, text) => page.locator('.toast', { hasText: text })
+
 let senders
 /** post posts a message of a viewer, and waits until a page shows it. */
 export async function post(page, text) {

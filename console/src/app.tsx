@@ -27,6 +27,9 @@ const { client } = session
 /** How many channels one call looks up. */
 const slugsAtOnce = 100
 
+/** Whether the user has seen a screen. Who moderates one channel begins there, but can go back to the list. */
+let wasShown = false
+
 /** App is the console of a user who is signed in. */
 export function App() {
   const route = useRoute()
@@ -34,6 +37,8 @@ export function App() {
   if (user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
   if (!user.data) return <main class="welcome">{user.slow && <Progress />}</main>
   const { profile, channels } = user.data
+  if (!route.channel && channels.length === 1 && !wasShown) go({ channel: channels[0]!.username }, true)
+  wasShown = true
   const channel = channels.find((one) => one.username.toLowerCase() === route.channel.toLowerCase())
   return (
     <>

@@ -74,6 +74,7 @@ export function Chat() {
         <Pinned />
         {readOnly && <div class="inside-note"><Note kind="danger">You no longer moderate this channel. You see the public chat, and actions are off.</Note></div>}
         {connection.state === 'ended' && <div class="inside-note"><Note kind="danger">{connection.reason}</Note></div>}
+        <div class="messages-frame">
         <div class="messages" ref={list} tabIndex={0} role="group" aria-label="Messages" onPointerMove={hold.pointerMoved} onPointerLeave={hold.pointerLeft} onScroll={hold.scrolled}>
         <ul role="list">
           {messages.length > 0 && <EarlierMessages hidden={all.length - messages.length} onShow={() => setShowsAll(true)} />}
@@ -87,6 +88,7 @@ export function Chat() {
         </ul>
         </div>
         {held && waiting > 0 && <Button kind="main" class="new-messages" icon="down" onClick={leave}>{plural(waiting, 'new message')}</Button>}
+        </div>
         {selected && (
           <div class="selection-bar">
             <strong class="cut">{chosen.length > 1 ? plural(chosen.length, 'message') : selected.sender.displayName}</strong>
@@ -102,7 +104,7 @@ export function Chat() {
           </div>
         )}
         <Summary />
-        {!readOnly && <Composer />}
+        {!readOnly && <Composer onSent={leave} />}
       </section>
       <Activity />
     </>

@@ -4,7 +4,7 @@ import { useDesk } from '../desk'
 import { Button } from '../ui/basics'
 
 /** Composer posts messages. A message that was not sent stays, and is sent once if it is repeated. */
-export function Composer() {
+export function Composer({ onSent }: { onSent: () => void }) {
   const { client, channel } = useDesk()
   const [text, setText] = useState('')
   const [error, setError] = useState('')
@@ -20,6 +20,7 @@ export function Composer() {
       await client.chat.postMessage({ channelId: channel.id, message }, { idempotencyKey: key.current })
       key.current = undefined
       setText('')
+      onSent()
     } catch (failure) {
       setError(messageOf(failure))
     } finally {

@@ -36,6 +36,8 @@ export function Welcome({ state }: { state: SignInState }) {
   )
 }
 
+const roles: Record<string, string> = { owner: 'Owner of a channel', moderator: 'Moderator of the channel', viewer: 'Viewer without a role' }
+
 function DemoUsers({ busy, onChoose }: { busy: boolean; onChoose: (id: string) => void }) {
   return (
     <div class="stack">
@@ -43,7 +45,7 @@ function DemoUsers({ busy, onChoose }: { busy: boolean; onChoose: (id: string) =
       {settings.demoUsers.map((user) => (
         <button type="button" class="demo-user" disabled={busy} onClick={() => onChoose(user.id)}>
           <Avatar user={{ displayName: user.name }} />
-          <span class="grow"><strong class="cut">{user.name}</strong><br /><span class="muted small">{user.role}</span></span>
+          <span class="grow"><strong class="cut">{user.name}</strong><br /><span class="muted small">{roles[user.role] ?? user.role}</span></span>
         </button>
       ))}
     </div>
