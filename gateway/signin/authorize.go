@@ -42,7 +42,7 @@ func (h *handler) authorize(x *exchange) error {
 		return h.errorPage(x, http.StatusTooManyRequests, "There are too many sign-ins from your network. Wait a minute, and try again.")
 	}
 	if malformed != nil {
-		return h.errorPage(x, http.StatusBadRequest, "The address that the application opened is damaged: its query is not well-formed.")
+		return h.errorPage(x, http.StatusBadRequest, "The address that the application opened is damaged: its query is not well-formed. Go back, and start again. If that does not help, tell the application's developer.")
 	}
 	c, err := h.Service.Client(x.r.Context(), one("client_id"))
 	switch {
@@ -50,7 +50,7 @@ func (h *handler) authorize(x *exchange) error {
 		x.cause = err
 		return h.errorPage(x, http.StatusServiceUnavailable, "The server is not available. Try again in a minute.")
 	case c == nil:
-		return h.errorPage(x, http.StatusBadRequest, "The application that sent you here is not known (client_id).")
+		return h.errorPage(x, http.StatusBadRequest, "The application that sent you here is not known (client_id). Tell its developer.")
 	case !h.hasRedirectURI(c, x.issuer, one("redirect_uri")):
 		return h.errorPage(x, http.StatusBadRequest, h.notRegistered(c, one("redirect_uri")))
 	}

@@ -128,10 +128,10 @@ type scope struct{ Name, Text string }
 
 // scopeTexts describe the scopes to people.
 var scopeTexts = map[string]string{
-	authn.UsersRead:       "read your profile, your channel and your followers",
-	authn.ChannelModerate: "ban, mute and moderate in your name",
-	authn.OfflineAccess:   "keep access while you are away",
-	authn.UsersBot:        "write chat messages in your name",
+	authn.UsersRead:       "See your profile, your channel and your followers",
+	authn.ChannelModerate: "Ban, mute and moderate in your name",
+	authn.OfflineAccess:   "Stay signed in while you are away",
+	authn.UsersBot:        "Send chat messages in your name",
 }
 
 // show shows the page.
@@ -145,7 +145,7 @@ func (p *demoPage) show(x *exchange) error {
 	n, err := p.requestOf(x, x.r.Form)
 	if n.name == "user_code" && errors.Is(err, apierr.New(moderatov1.Reason_REASON_REQUEST_NOT_FOUND)) {
 		x.outcome = "REFUSED"
-		return p.page(x, http.StatusNotFound, "code", "", codeForm{Value: n.value, Problem: "No device waits with this code. Compare it with the one that your device shows, and enter it again. A code works for ten minutes: if yours is older, start again on the device."})
+		return p.page(x, http.StatusNotFound, "code", "", codeForm{Value: n.value, Problem: "No device waits with this code. Compare it with the one on your device, and enter it again. A code works for ten minutes: if yours is older, start again on the device."})
 	}
 	if err != nil {
 		return p.failed(x, err)
@@ -176,12 +176,12 @@ func (p *demoPage) submit(x *exchange) error {
 		return p.failed(x, err)
 	}
 	if err := parseForm(x); err != nil { // in which scopes may be repeated
-		return p.errorPage(x, http.StatusBadRequest, "The form could not be read.")
+		return p.errorPage(x, http.StatusBadRequest, "The form could not be read. Go back, and send it again.")
 	}
 	posted := x.r.PostForm
 	s, ok := p.session(x.r)
 	if !ok || subtle.ConstantTimeCompare([]byte(s.csrf), []byte(posted.Get("csrf"))) != 1 {
-		return p.errorPage(x, http.StatusForbidden, "This form is not of your session. Go back to the application, and start again.")
+		return p.errorPage(x, http.StatusForbidden, "This page is from an earlier session. Go back to the application, and start again.")
 	}
 	n, err := p.requestOf(x, posted)
 	action := posted.Get("action")
@@ -189,7 +189,7 @@ func (p *demoPage) submit(x *exchange) error {
 	case action == "sign-in" && err == nil:
 		user := p.user(posted.Get("user"))
 		if user == nil {
-			return p.errorPage(x, http.StatusBadRequest, "Choose one of the users.")
+			return p.errorPage(x, http.StatusBadRequest, "This account is not one of the demo. Go back, and choose another.")
 		}
 		p.begin(x, user)
 	case action == "sign-out" && err == nil:
@@ -201,7 +201,7 @@ func (p *demoPage) submit(x *exchange) error {
 	case err != nil:
 		return p.failed(x, err)
 	default:
-		return p.errorPage(x, http.StatusBadRequest, "Sign in first.")
+		return p.errorPage(x, http.StatusBadRequest, "You are not signed in. Go back to the application, and start again.")
 	}
 	redirect(x, DemoSignInPath+"?"+url.Values{n.name: {n.value}}.Encode(), http.StatusSeeOther)
 	return nil
@@ -210,7 +210,7 @@ func (p *demoPage) submit(x *exchange) error {
 // decide records the decision of the user, and redirects the browser with a status. A form that is sent twice has the same result.
 func (p *demoPage) decide(x *exchange, id string, d oauth.Decision, status int) error {
 	if !d.User.IsZero() && len(d.Scopes) == 0 {
-		return p.errorPage(x, http.StatusBadRequest, "Nothing is chosen. Go back, and choose what the application may do, or deny.")
+		return p.errorPage(x, http.StatusBadRequest, "Nothing is chosen. Go back, and choose what the application may do, or cancel.")
 	}
 	var to string
 	if err := p.Service.Decide(x.r.Context(), id, d, &to, func(context.Context, *ent.Tx) error { return nil }); err != nil {
