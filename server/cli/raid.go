@@ -32,6 +32,8 @@ const (
 	maxRaidMessages = 10
 	// sweepWindow is how long after a raid the command that is printed finds the raiders.
 	sweepWindow = 10 * time.Minute
+	// maxDuration is how long a raid takes at most. A sweep finds only the latest messages.
+	maxDuration = 10 * time.Minute
 	// progressInterval is the time between two lines about the progress.
 	progressInterval = time.Second
 )
@@ -45,6 +47,8 @@ type demoRaid struct {
 	Channel  string `help:"The channel to raid. Default: the demo's first channel." placeholder:"UUID"`
 	Raiders  int    `help:"How many new accounts raid, 1 to 20000." default:"2000"`
 	Messages int    `help:"How many messages each of them posts, 1 to 10." default:"2"`
+
+	Duration time.Duration `help:"Over how much time they come, at most 10m; 0s is as fast as possible." default:"50s"`
 }
 
 // Help returns the text below the usage.
@@ -59,6 +63,8 @@ func (c *demoRaid) Validate() error {
 		return fmt.Errorf("--raiders %d: must be 1 to %d", c.Raiders, maxRaiders)
 	case c.Messages < 1 || c.Messages > maxRaidMessages:
 		return fmt.Errorf("--messages %d: must be 1 to %d", c.Messages, maxRaidMessages)
+	case c.Duration < 0 || c.Duration > maxDuration:
+		return fmt.Errorf("--duration %s: must be 0s to %s", c.Duration, maxDuration)
 	}
 	if _, err := parseChannel(c.Channel); err != nil {
 		return err
@@ -86,7 +92,7 @@ func (c *demoRaid) Run(ctx context.Context, s *streams) error {
 	}
 	p := &progress{out: s.err, of: c.Raiders, isTerminal: isTerminal(s.err), shownAt: time.Now()}
 	start := time.Now()
-	r := raid.Raid{Client: client, ChannelID: c.Channel, Raiders: c.Raiders, Messages: c.Messages, Progress: p.show}
+	r := raid.Raid{Client: client, ChannelID: c.Channel, Raiders: c.Raiders, Messages: c.Messages, Duration: c.Duration, Progress: p.show}
 	result, err := r.Run(ctx)
 	p.end()
 	switch {

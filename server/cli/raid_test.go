@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
@@ -13,7 +14,7 @@ import (
 
 // smallRaid replaces the raid in a block of commands by one that takes less time.
 func smallRaid(commands string) string {
-	return strings.ReplaceAll(commands, "moderato demo raid\n", "moderato demo raid --raiders 60\n")
+	return strings.ReplaceAll(commands, "moderato demo raid\n", "moderato demo raid --raiders 60 --duration 0s\n")
 }
 
 // wants are texts that commands must print, in this order.
@@ -59,9 +60,9 @@ func TestRaidsOfDemo(t *testing.T) {
 	chat.until(t, ": listening")
 	preview := ""
 	for n, command := range []string{
-		"moderato demo raid --raiders 30 --messages 3",
-		"MODERATO_CLIENT=ignored moderato demo raid --raiders 30",
-		"moderato demo raid --raiders 30 --messages 1 --channel " + demoOwner + " --token $(moderato token issue --client demo-chat --service)",
+		"moderato demo raid --duration 0s --raiders 30 --messages 3",
+		"MODERATO_CLIENT=ignored moderato demo raid --duration 0s --raiders 30",
+		"moderato demo raid --duration 0s --raiders 30 --messages 1 --channel " + demoOwner + " --token $(moderato token issue --client demo-chat --service)",
 	} {
 		out := w.run(t, command)
 		preview = regexp.MustCompile(`(?m)^curl .*$`).FindString(out)
@@ -76,8 +77,18 @@ func TestRaidsOfDemo(t *testing.T) {
 	commit := strings.Replace(preview, "/sweeps", "/sweeps/commit", 1)
 	commit = regexp.MustCompile(`"phrase".*\}`).ReplaceAllLiteralString(commit, token+`,"afterglowSeconds":600}`)
 	wants{`"banned":90`}.check(t, w.run(t, commit))
-	wants{"posted 0 messages", "5 of the accounts were banned or muted"}.check(t, w.run(t, "moderato demo raid --raiders 5"))
+	wants{"posted 0 messages", "5 of the accounts were banned or muted"}.check(t, w.run(t, "moderato demo raid --duration 0s --raiders 5"))
 	wants{`"matched":0`}.check(t, w.run(t, preview))
+}
+
+// TestRaidTakesItsTime raids a demo over a time in which people can watch it.
+func TestRaidTakesItsTime(t *testing.T) {
+	t.Parallel()
+	w, start := newWorkplace(t), time.Now()
+	w.run(t, "moderato demo raid --raiders 4 --duration 4s")
+	if took := time.Since(start); took < 3*time.Second { // the last one comes at 3 s
+		t.Errorf("the raid took %s, want about 3 s", took)
+	}
 }
 
 // TestRaidRefuses checks that nothing but a demo is raided, and what else is refused.
@@ -96,6 +107,7 @@ func TestRaidRefuses(t *testing.T) {
 		"no raiders":      {"--raiders 0", "must be 1 to 20000"},
 		"many raiders":    {"--raiders 20001", "must be 1 to 20000"},
 		"no messages":     {"--messages 0", "must be 1 to 10"},
+		"a long raid":     {"--duration 11m", "must be 0s to 10m"},
 		"many messages":   {"--messages 11", "must be 1 to 10"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/moderato-live/moderato/test/servertest/process"
 
@@ -41,6 +42,29 @@ func TestTourCommandsWork(t *testing.T) {
 		if err != nil || !worked {
 			t.Errorf("%s\nprints %s (%v) %s", command, out, err, stderrOf(err))
 		}
+	}
+}
+
+// TestViewersOfDemoChat starts a demo, waits for what its viewers say, and stops it meanwhile.
+func TestViewersOfDemoChat(t *testing.T) {
+	t.Parallel()
+	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo", "--demo-chat=on")
+	count := func() string {
+		out, err := exec.CommandContext(t.Context(), "curl", "-s", "http://"+p.REST+"/v1/chats/messages?channelId="+demoOwner+"&limit=1",
+			"-H", "client-id: demo-dashboard", "-H", "Authorization: Bearer "+p.DemoToken(t, "viewer")).Output()
+		if err != nil || !strings.Contains(string(out), `"success":true`) {
+			t.Fatalf("got %s, %v", out, err)
+		}
+		return string(out)
+	}
+	for first, deadline := count(), time.Now().Add(30*time.Second); count() == first; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody chats")
+		}
+	}
+	begun := time.Now()
+	if code := p.Terminate(); code != 0 || time.Since(begun) > 5*time.Second {
+		t.Errorf("exit code %d after %s", code, time.Since(begun))
 	}
 }
 

@@ -13,14 +13,17 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	moderato "github.com/moderato-live/moderato/clients/go"
 	"github.com/moderato-live/moderato/console"
 	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway/signin"
 	"github.com/moderato-live/moderato/internal/tracing"
 	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/cli/crowd"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/event/bus"
@@ -60,6 +63,7 @@ type serve struct {
 	LogLevel            string          `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string          `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo                bool            `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+	DemoChat            string          `help:"Whether the viewers of the demo chat: on or off." enum:"on,off" default:"on" env:"MODERATO_DEMO_CHAT"`
 
 	tracing tracing.Settings
 }
@@ -107,6 +111,9 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		return fmt.Errorf("--log-level: %w", err)
 	}
 	log := newLog(s.err, level, c.LogFormat)
+	if c.Demo {
+		log = slog.New(crowd.Quiet(log.Handler()))
+	}
 	if os.Getenv("GOGC") == "" {
 		collectRarely()
 	}
@@ -163,7 +170,33 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		Receiver: "http://127.0.0.1:9999/", // where the receivers of docs/webhooks.md listen
 	})
 	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr, Console: srv.Origin() + console.Path}, tokens)
+	stopChat, err := c.startChat(ctx, srv.GRPCAddr, tokens.Viewers)
+	if err != nil {
+		srv.Close()
+		return err
+	}
+	defer stopChat()
 	return serveUntil(ctx, srv)
+}
+
+// startChat has the viewers of the demo chat until ctx ends, or the function that it returns is
+// called.
+func (c *serve) startChat(ctx context.Context, address, token string) (stop func(), err error) {
+	if c.DemoChat == "off" {
+		return func() {}, nil
+	}
+	client, err := moderato.New(moderato.Config{Address: address, Plaintext: true, ClientID: demo.ViewersClient, Tokens: moderato.StaticToken(token)})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { crowd.Run(ctx, client, uint64(time.Now().UnixNano())) }) //nolint:gosec // any number is a seed
+	return func() {
+		cancel()
+		running.Wait()
+		_ = client.Close()
+	}, nil
 }
 
 // serveUntil serves until ctx ends, and tells systemd.

@@ -6,6 +6,8 @@ import "github.com/moderato-live/moderato/internal/uid"
 const (
 	dashboardClient = "demo-dashboard"
 	chatClient      = "demo-chat"
+	// ViewersClient is the client through which the viewers act.
+	ViewersClient = "demo-viewers"
 )
 
 // Cast holds the users and clients of the commands that the demo prints.

@@ -66,37 +66,62 @@ func (w *world) makeChat() []message {
 	return all
 }
 
-// talk generates the messages of a channel's owner and audience. A user who does not
-// speak the channel's language writes in English.
+// talk generates the messages of a channel's owner and audience.
 func (w *world) talk(m *room, index int, c channel) {
-	r, lang := m.r, c.base()
+	r := m.r
 	count := between(r, 44, 54)
-	if lang == "en" {
+	if c.base() == "en" {
 		count = between(r, 56, 76)
 	}
-	audience := w.audience(r, index, c)
-	host, cheer, english := deck[string]{cards: c.host}, deck[string]{cards: cheers}, deck[string]{cards: chatter}
-	small := deck[string]{cards: smalltalk[lang]}
-	local := deck[string]{cards: slices.Clone(topics[c.category])}
-	for range min(45, len(small.cards)) { // bounded: English has so many lines that topics would be rare
-		local.cards = append(local.cards, small.deal(r))
-	}
+	l := w.linesOf(r, index, c)
 	for range count {
-		user, line := audience[min(r.IntN(len(audience)), r.IntN(len(audience)))], &local
-		switch roll := r.IntN(20); {
-		case roll < 1:
-			user, line = index, &host
-		case roll < 5:
-			line = &cheer
-		case !w.speaks(user, c):
-			line = &english
-		}
-		m.post(w.people[user], w.fill(r, line.deal(r), audience, user), window)
+		user, text := l.next()
+		m.post(w.people[user], text, window)
 	}
 	if index == 0 {
 		m.post(w.people[viewerIndex], "hello from Lagos, first time here", window)
 		m.post(w.people[viewerIndex], "mods, could somebody have a look at the links in chat?", raidWindow/2)
 	}
+}
+
+// lines makes up what is said in a channel.
+type lines struct {
+	*world
+	r        *rand.Rand
+	index    int
+	channel  channel
+	audience []int
+
+	host, cheer, english, local deck[string]
+}
+
+func (w *world) linesOf(r *rand.Rand, index int, c channel) *lines {
+	l := &lines{
+		world: w, r: r, index: index, channel: c, audience: w.audience(r, index, c),
+		host: deck[string]{cards: c.host}, cheer: deck[string]{cards: cheers}, english: deck[string]{cards: chatter},
+		local: deck[string]{cards: slices.Clone(topics[c.category])},
+	}
+	small := deck[string]{cards: smalltalk[c.base()]}
+	for range min(45, len(small.cards)) { // bounded: English has so many lines that topics would be rare
+		l.local.cards = append(l.local.cards, small.deal(r))
+	}
+	return l
+}
+
+// next returns who speaks next, and what. A user who does not speak the channel's language
+// writes in English.
+func (l *lines) next() (user int, text string) {
+	r := l.r
+	user, line := l.audience[min(r.IntN(len(l.audience)), r.IntN(len(l.audience)))], &l.local
+	switch roll := r.IntN(20); {
+	case roll < 1:
+		user, line = l.index, &l.host
+	case roll < 5:
+		line = &l.cheer
+	case !l.speaks(user, l.channel):
+		line = &l.english
+	}
+	return user, l.fill(r, line.deal(r), l.audience, user)
 }
 
 // audience returns the users who talk in a channel, the most talkative first: every

@@ -58,7 +58,7 @@ func TestDemoRecordCounts(t *testing.T) {
 		{"categories", len(all((*platformv1.Record).GetCategory)), 18, 25},
 		{"users", len(all((*platformv1.Record).GetUser)), 200, 200},
 		{"channels", len(all((*platformv1.Record).GetChannel)), 12, 12},
-		{"clients", len(all((*platformv1.Record).GetClient)), 2, 2},
+		{"clients", len(all((*platformv1.Record).GetClient)), 3, 3},
 		{"grants", len(all((*platformv1.Record).GetGrant)), 3, 3},
 	}
 	for _, c := range all((*platformv1.Record).GetChannel) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // noChannel is the channel of the platform's emotes.
@@ -35,13 +34,18 @@ func (w *world) emoteRecords(pictures string) (records []*platformv1.Record) {
 
 // addEmotes ends every eighth message of a channel with a public emote that it may use.
 func (w *world) addEmotes(channel int, messages []message) {
-	var usable []uid.ID
+	usable := w.usableEmotes(channel)
+	for i := 0; i < len(messages); i += 8 {
+		messages[i].text += usable[i/8%len(usable)]
+	}
+}
+
+// usableEmotes returns the public emotes that a channel may use, as they end a text.
+func (w *world) usableEmotes(channel int) (texts []string) {
 	for i, e := range emotes {
 		if e.isPublic && (e.channel == noChannel || e.channel == channel) {
-			usable = append(usable, w.emotes[i])
+			texts = append(texts, " [emote:"+w.emotes[i].String()+"]")
 		}
 	}
-	for i := 0; i < len(messages); i += 8 {
-		messages[i].text += " [emote:" + usable[i/8%len(usable)].String() + "]"
-	}
+	return texts
 }

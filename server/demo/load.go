@@ -22,6 +22,8 @@ import (
 // Tokens are the access tokens for the commands of the tour.
 type Tokens struct {
 	Owner, Moderator, Viewer, App, Service string
+	// Viewers is the token with which the viewers act.
+	Viewers string
 }
 
 // Load stores the demo's data, applies its bans through the service, and issues
@@ -56,6 +58,7 @@ func Load(ctx context.Context, s *store.Store, origin string) (Tokens, error) {
 		{&tokens.Viewer, authn.NewToken{Kind: authn.User, ClientID: cast.Client, UserID: cast.Viewer.ID, Scopes: scopes}},
 		{&tokens.App, authn.NewToken{Kind: authn.App, ClientID: cast.Client, Scopes: []string{authn.UsersRead}}},
 		{&tokens.Service, authn.NewToken{Kind: authn.Service, ClientID: cast.ServiceClient}},
+		{&tokens.Viewers, authn.NewToken{Kind: authn.Service, ClientID: ViewersClient}},
 	} {
 		t.new.Lifetime = authn.DefaultLifetimes().Of(t.new.Kind)
 		issued, err := authn.Issue(ctx, s, t.new)

@@ -20,8 +20,11 @@ const (
 	feedStream // the first of the feeds' streams, one per channel
 )
 
-// emoteStream is beyond the streams of the feeds.
-const emoteStream uint64 = 1 << 32
+// These are beyond the streams of the feeds.
+const (
+	emoteStream uint64 = 1<<32 + iota
+	crowdStream
+)
 
 func stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 

@@ -50,6 +50,7 @@ func (w *world) clients() []*platformv1.Record {
 			RedirectUris: []string{"http://127.0.0.1" + SignedInPath, "http://[::1]" + SignedInPath},
 		}}},
 		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: chatClient, Name: "Demo chat server", Service: true}}},
+		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: ViewersClient, Name: "Demo viewers", Service: true}}},
 	}
 	for _, user := range []int{0, moderatorIndex, viewerIndex} {
 		records = append(records, &platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -38,6 +39,8 @@ type Raid struct {
 	Raiders int
 	// Messages is how many messages each of them posts.
 	Messages int
+	// Duration is the time over which the raiders come; 0 is as fast as possible.
+	Duration time.Duration
 	// Progress, if not nil, is called with the number of raiders who are done. Calls are
 	// concurrent.
 	Progress func(done int)
@@ -71,7 +74,12 @@ func (r *Raid) attackAll(ctx context.Context, raiders []*platformv1.UserRecord) 
 	var done, posted, refused atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(inFlight)
+	start := time.Now()
 	for i, raider := range raiders {
+		select {
+		case <-groupCtx.Done():
+		case <-time.After(time.Until(start.Add(r.Duration * time.Duration(i) / time.Duration(len(raiders))))):
+		}
 		if groupCtx.Err() != nil {
 			break
 		}

@@ -58,10 +58,11 @@ func Run(t *testing.T, env []string, input string, args ...string) Result {
 }
 
 // Command returns a command of the program. It runs in an empty directory, which is also
-// its home. Its environment is env, PATH, HOME and AsProgram.
+// its home. Its environment is env, PATH, HOME and AsProgram. Nobody chats in a demo, unless env
+// or the flags say so.
 func Command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	return TestBinary(t, append([]string{AsProgram + "=1"}, env...), args...)
+	return TestBinary(t, append([]string{AsProgram + "=1", "MODERATO_DEMO_CHAT=off"}, env...), args...)
 }
 
 // TestBinary returns a command that runs this test binary in an empty directory, which is
