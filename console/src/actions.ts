@@ -56,12 +56,13 @@ class Actions {
     return attempt()
   }
 
-  /** tell tells of something that was done elsewhere, and can be undone. */
-  tell(done: string, back: Change<unknown>): void {
+  /** tell tells of something that was done elsewhere, and returns its undo. */
+  tell(done: string, back: Change<unknown>): () => void {
     const notice: Notice = { id: this.#nextId++, doing: done, done, state: 'done' }
     this.#set(notice, {})
     this.#remember(notice, back)
     this.#expire(notice)
+    return () => void notice.undo?.()
   }
 
   #remember(notice: Notice, back: Change<unknown>): void {

@@ -1,8 +1,9 @@
+import { ModeratoError } from '@moderato-live/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf, newKey, type Target } from '../actions'
 import { plural } from '../format'
-import { Button, Note } from '../ui/basics'
+import { Button, Note, Problem } from '../ui/basics'
 import { Dialog } from '../ui/dialog'
 import { JobProgress, useJob } from '../ui/job'
 
@@ -37,6 +38,8 @@ export function Bulk({ verbs: [verb, doing, done], users, change, onDone, onClos
         await change(user, { idempotencyKey: newKey(), retries: 3 })
         onDone([user.key])
       } catch (error) {
+        // Without the right, or signed out, it fails with all others too.
+        if (error instanceof ModeratoError && (error.status === 401 || error.code === 'NOT_CHANNEL_MODERATOR' || error.code === 'NOT_CHANNEL_OWNER')) throw error
         setFailed((before) => [...before, { user, reason: messageOf(error) }])
       }
       step.advance(i + 1)
@@ -52,6 +55,7 @@ export function Bulk({ verbs: [verb, doing, done], users, change, onDone, onClos
       {isAsking && <><Names users={users} />{children}</>}
       {isRunning && <JobProgress job={job}>{doing}</JobProgress>}
       {!isAsking && !isRunning && <Note kind={left ? 'warn' : 'good'}><p role="status">{plural(users.length - left, 'user')} {done}{job.state === 'stopped' && ', then stopped'}.{left > 0 && ` ${plural(left, 'user')} left, who ${left === 1 ? 'stays' : 'stay'} selected.`}</p></Note>}
+      {job.state === 'failed' && <Problem error={job.error} />}
       {failed.length > 0 && <ul class="lines" aria-label="What failed">{failed.map(({ user, reason }) => <li><strong><bdi>{user.displayName}</bdi></strong> <span class="user-text">{reason}</span></li>)}</ul>}
     </Dialog>
   )

@@ -48,7 +48,7 @@ function Delivery({ row, enabled, onAgain }: { row: WebhookDelivery; enabled: bo
       <th scope="row"><code>{row.type}</code>{row.lastError && <p class="small muted user-text"><bdi>{row.lastError}</bdi></p>}</th>
       <td><span class={`chip ${kind}`}><Icon name={icon} />{text}</span></td>
       <td class="wide number">{row.attempts}{row.lastStatus !== null && <span class="muted"> (last: {row.lastStatus})</span>}</td>
-      <td class="wide">{at ? <Time at={at} /> : '–'}</td>
+      <td class="wide">{!at ? '–' : row.status === 'pending' && Date.parse(at) < now() ? 'After the earlier ones' : <Time at={at} />}</td>
       <td>{enabled ? <Button little onClick={onAgain}>Send<span class="hidden-text"> {row.type} again</span></Button> : '–'}</td>
     </tr>
   )

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { useDesk } from '../desk'
 import { formatDuration, formatNumber, plural } from '../format'
@@ -27,6 +27,7 @@ export function Import({ onClose }: { onClose: (banned: boolean) => void }) {
   const [seconds, setSeconds] = useState(0)
   const [check, setCheck] = useState<Check>()
   const [commit, setCommit] = useState<Commit>()
+  const offerUndo = useUndo(commit)
   const [withRoles, setWithRoles] = useState(false)
   const job = useJob()
   const list = useMemo(() => readList(text), [text])
@@ -37,8 +38,6 @@ export function Import({ onClose }: { onClose: (banned: boolean) => void }) {
   const users = check ? [...check.result.users, ...(withRoles ? check.result.withRole.map(({ id }) => id) : [])] : []
   const close = (): void => {
     if (isRunning) return job.stop()
-    // The notice of what was done has the undo, which Z does too.
-    if (commit?.batchIds.length) actions.tell(`Banned ${plural(commit.banned, 'user')} of a list`, () => commit.undo())
     onClose(commit !== undefined)
   }
   const submit = (): void => {
@@ -61,7 +60,7 @@ export function Import({ onClose }: { onClose: (banned: boolean) => void }) {
       </>}>
       {isRunning && <JobProgress job={job}>{commit ? 'Banned' : 'Checked'}</JobProgress>}
       {job.state === 'failed' && (check || commit) && <Problem error={job.error} />}
-      {commit ? !isRunning && <Summary commit={commit} onUndo={() => (close(), void actions.undoLatest())} />
+      {commit ? !isRunning && <Summary commit={commit} unsure={job.state === 'failed'} onUndo={() => (offerUndo()?.(), close())} />
         : check ? !isRunning && (check.isComplete ? <Result result={check.result} terms={terms} withRoles={withRoles} onWithRoles={setWithRoles} /> : <p role="status">{job.state === 'stopped' ? 'The check was stopped. ' : ''}Nothing was changed.</p>)
           : <>
             <Source text={text} file={file} onChange={choose} />
@@ -72,6 +71,21 @@ export function Import({ onClose }: { onClose: (banned: boolean) => void }) {
           </>}
     </Dialog>
   )
+}
+
+/** useUndo returns what tells of the bans with their undo, which Z does too. It does so at the latest when the dialog goes. */
+function useUndo(commit: Commit | undefined): () => (() => void) | undefined {
+  const made = useRef<Commit | undefined>(undefined)
+  made.current = commit
+  const told = useRef<Commit | undefined>(undefined)
+  const offer = (): (() => void) | undefined => {
+    const { current } = made
+    if (!current?.batchIds.length || told.current === current) return undefined
+    told.current = current
+    return actions.tell(`Banned ${plural(current.banned, 'user')} of a list`, () => current.undo())
+  }
+  useEffect(() => () => void offer(), [])
+  return offer
 }
 
 function Source({ text, file, onChange }: { text: string; file: string | undefined; onChange: (text: string, file?: string) => void }) {
@@ -144,13 +158,13 @@ function Result({ result: { users, withRole, counts, unknown }, terms, withRoles
   )
 }
 
-function Summary({ commit, onUndo }: { commit: Commit; onUndo: () => void }) {
+function Summary({ commit, unsure, onUndo }: { commit: Commit; unsure: boolean; onUndo: () => void }) {
   const rest = commit.users.length - commit.done
   const meanwhile = commit.counts.ALREADY_BANNED ?? 0
   return (
     <>
       <Note kind={rest ? 'warn' : 'good'}>
-        <p role="status"><strong>{plural(commit.banned, 'user')} banned.</strong>{meanwhile > 0 && ` ${formatNumber(meanwhile)} were banned meanwhile.`}{rest > 0 && ` ${plural(rest, 'user')} of the list left.`}</p>
+        <p role="status"><strong>{plural(commit.banned, 'user')} banned.</strong>{meanwhile > 0 && ` ${formatNumber(meanwhile)} were banned meanwhile.`}{rest > 0 && ` ${plural(rest, 'user')} of the list left.`}{unsure && ' The next of them may be banned already: “Try again” finds out.'}</p>
       </Note>
       {commit.batchIds.length > 0 && <p class="row wrap"><Button icon="undo" onClick={onUndo}>Undo these bans</Button><span class="small muted">Their messages are back too, for 24 hours. Later the screen Raid can undo it.</span></p>}
     </>

@@ -98,7 +98,7 @@ function BannedBy({ value, onChange }: { value: string; onChange: (userId: strin
   const team = useLoad((signal) => client.moderation.listModerators({ channelId: channel.id }, { signal }).then((rows) => rows), [channel.id])
   const people = [{ id: channel.id, displayName: channel.displayName }, ...(team.data ?? [])]
   return (
-    <Field label="Banned by">{(attributes) => (
+    <Field label="Banned by" class="by">{(attributes) => (
       <select class="input" {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         <option value="">Anyone</option>
         {people.map(({ id, displayName }) => <option value={id} selected={id === value}>{displayName}</option>)}

@@ -47,7 +47,7 @@ export function useFilters({ screen, part }: Route): (change: Record<string, str
   const { channel } = useDesk()
   return (change) => {
     const now = parseRoute(location.hash)
-    if (now.screen !== screen || now.part !== part || now.channel.toLowerCase() !== channel.username.toLowerCase()) return
+    if (now.screen !== screen || (now.part || part) !== part || now.channel.toLowerCase() !== channel.username.toLowerCase()) return
     go({ channel: channel.username, screen, part, query: { ...Object.fromEntries(now.query), ...change } }, true)
   }
 }

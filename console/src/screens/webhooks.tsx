@@ -54,7 +54,7 @@ export function Webhooks({ route }: { route: Route }) {
             {webhook.disabledReason && <Note kind="danger">{reasons[webhook.disabledReason] ?? webhook.disabledReason}</Note>}
             {webhook.lastError && <Note kind="warn"><p class="user-text">Last error: <bdi>{webhook.lastError}</bdi></p></Note>}
             <div class="row wrap">
-              <Button little pressed={open === webhook.id} icon="log" onClick={() => filter({ webhook: open === webhook.id ? '' : webhook.id })}>Deliveries</Button>
+              <Button little pressed={open === webhook.id} icon="log" onClick={() => (webhooks.reload(), filter({ webhook: open === webhook.id ? '' : webhook.id }))}>Deliveries</Button>
               {webhook.status !== 'enabled' && <Button little kind="main" onClick={() => void run(`Enabling ${webhook.url}`, `Enabled ${webhook.url}`, (options) => client.webhooks.enableWebhook({ webhookId: webhook.id }, options))}>Enable</Button>}
               <Button little onClick={() => setAsked({ what: 'rotate', webhook })}>New secret</Button>
               <Button little icon="trash" class="warn-text" onClick={() => setAsked({ what: 'delete', webhook })}>Delete</Button>

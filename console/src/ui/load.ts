@@ -66,6 +66,7 @@ export function useList<Row>(read: (cursor: string | undefined, signal: AbortSig
   const more = async (): Promise<void> => {
     const own = generation.current
     setLoadingMore(true)
+    setMoreError(undefined)
     try {
       const page = await readOn(cursor, new AbortController().signal)
       if (own === generation.current) setExtra({ rows: [...(extra?.rows ?? []), ...page.rows], cursor: page.pagination.cursor })
