@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { Check, Commit } = await load('model/banlist.ts')
+const { dryRun, Commit } = await load('model/banlist.ts')
 const names = (count) => Array.from({ length: count }, (_, i) => ({ username: `user${i}` }))
 const step = (mayGoOn = () => true) => ({ goesOn: mayGoOn, advance() {} })
 
@@ -30,21 +30,19 @@ function server({ loseCall = 0, roles = [], statusOf = () => 'BANNED' } = {}) {
 
 test('a dry run goes through the list, a thousand at a time', async () => {
   const client = server({ statusOf: (name) => (name === 'user7' ? 'USER_NOT_FOUND' : name === 'user8' ? 'ALREADY_BANNED' : 'BANNED') })
-  const check = new Check(client, 'c', names(2500), {})
-  await check.run(step())
+  const checked = await dryRun(client, 'c', names(2500), {}, step())
   assert.deepEqual(client.calls.map(({ count, dryRun }) => [count, dryRun]), [[1000, true], [1000, true], [500, true]])
-  assert.equal(check.result.users.length, 2498)
-  assert.deepEqual(check.result.unknown, ['user7'])
-  assert.equal(check.result.counts.ALREADY_BANNED, 1)
+  assert.equal(checked.users.length, 2498)
+  assert.deepEqual(checked.unknown, ['user7'])
+  assert.equal(checked.counts.ALREADY_BANNED, 1)
 })
 
 test('a user who is listed by name and by id is banned once, and one with a role is left out', async () => {
   const client = server({ roles: [{ id: 'id of user1', role: 'moderator' }, { id: 'id of user1', role: 'vip' }] })
-  const check = new Check(client, 'c', [...names(1000), { userId: 'id of user0' }], {})
-  await check.run(step())
-  assert.equal(check.result.users.length, 999)
-  assert.equal(check.result.counts.DUPLICATE, 1)
-  assert.deepEqual(check.result.withRole, [{ id: 'id of user1', name: 'user1', role: 'moderator' }])
+  const checked = await dryRun(client, 'c', [...names(1000), { userId: 'id of user0' }], {}, step())
+  assert.equal(checked.users.length, 999)
+  assert.equal(checked.counts.DUPLICATE, 1)
+  assert.deepEqual(checked.withRole, [{ id: 'id of user1', name: 'user1', role: 'moderator' }])
 })
 
 test('a commit that failed goes on with the same key, and is undone from the end', async () => {

@@ -1,4 +1,4 @@
-import type { BanUsersRequest, BanUsersResponse, Moderato } from '@moderato-live/client'
+import type { BanUsersRequest, Moderato } from '@moderato-live/client'
 import { newKey } from '../actions'
 import { listRoles } from '../api/pending'
 import type { Step } from '../ui/job'
@@ -21,44 +21,34 @@ export interface Checked {
   counts: Record<string, number>
   /** The names and ids that no user has. */
   unknown: string[]
+  /** When this was known, by performance.now(). */
+  at: number
 }
 
-/** Check is a dry run of a list. A check that failed or was stopped goes on where it was. */
-export class Check {
-  readonly result: Checked = { users: [], withRole: [], counts: {}, unknown: [] }
-  readonly #seen = new Set<string>()
-  #next = 0
-  #roles: Map<string, string> | undefined
-
-  constructor(readonly client: Moderato, readonly channelId: string, readonly targets: Target[], readonly terms: Terms) {}
-
-  async run(step: Step): Promise<void> {
-    this.#roles ??= await readRoles(this.client, this.channelId)
-    while (this.#next < this.targets.length && step.goesOn()) {
-      const users = this.targets.slice(this.#next, this.#next + atOnce)
-      const { results } = await this.client.moderation.banUsers({ channelId: this.channelId, users, ...this.terms, dryRun: true }, { retries })
-      results.forEach((result, i) => this.#add(result, users[i]!))
-      this.#next += users.length
-      step.advance(this.#next)
+/** dryRun tells what a ban of a list would do; nothing if it was stopped. */
+export async function dryRun(client: Moderato, channelId: string, targets: Target[], terms: Terms, step: Step): Promise<Checked | undefined> {
+  const checked: Checked = { users: [], withRole: [], counts: {}, unknown: [], at: 0 }
+  const seen = new Set<string>()
+  const roles = await readRoles(client, channelId)
+  for (let next = 0; next < targets.length; next += atOnce) {
+    if (!step.goesOn()) return undefined
+    const users = targets.slice(next, next + atOnce)
+    const { results } = await client.moderation.banUsers({ channelId, users, ...terms, dryRun: true }, { retries })
+    for (const [i, { status, userId, username }] of results.entries()) {
+      // A user can be in the list by name and by id, in different calls.
+      const shown = userId && seen.has(userId) ? 'DUPLICATE' : status
+      checked.counts[shown] = (checked.counts[shown] ?? 0) + 1
+      if (shown === 'USER_NOT_FOUND') checked.unknown.push(Object.values(users[i]!)[0]!)
+      if (!userId) continue
+      seen.add(userId)
+      const role = roles.get(userId)
+      if (shown !== 'BANNED' && shown !== 'EXTENDED') continue
+      if (role) checked.withRole.push({ id: userId, name: username ?? userId, role })
+      else checked.users.push(userId)
     }
+    step.advance(next + users.length)
   }
-
-  get isComplete(): boolean {
-    return this.#next >= this.targets.length
-  }
-
-  #add({ status, userId, username }: BanUsersResponse['results'][number], target: Target): void {
-    const { result } = this
-    // A user can be in the list by name and by id, in different calls.
-    const shown = userId && this.#seen.has(userId) ? 'DUPLICATE' : status
-    result.counts[shown] = (result.counts[shown] ?? 0) + 1
-    if (userId) this.#seen.add(userId)
-    if (shown === 'USER_NOT_FOUND') result.unknown.push('userId' in target ? target.userId : target.username)
-    if (!userId || (shown !== 'BANNED' && shown !== 'EXTENDED')) return
-    const role = this.#roles?.get(userId)
-    if (role) result.withRole.push({ id: userId, name: username ?? userId, role })
-    else result.users.push(userId)
-  }
+  return { ...checked, at: performance.now() }
 }
 
 async function readRoles(client: Moderato, channelId: string): Promise<Map<string, string>> {
@@ -66,13 +56,14 @@ async function readRoles(client: Moderato, channelId: string): Promise<Map<strin
   let cursor: string | undefined
   do {
     const page = await listRoles(client, { channelId, limit: 100, cursor }, AbortSignal.timeout(30_000))
-    for (const { id, role } of page.rows) if (roles.get(id) !== 'moderator') roles.set(id, role)
+    // Moderators come first, and that is the role that is shown.
+    for (const { id, role } of page.rows) if (!roles.has(id)) roles.set(id, role)
     cursor = page.pagination.cursor
   } while (cursor)
   return roles
 }
 
-/** Commit bans the users of a check, a thousand at a time. It goes on where it failed or stopped. */
+/** Commit bans the users of a dry run, a thousand at a time. It goes on where it failed or stopped. */
 export class Commit {
   /** How many users were banned, by this call or already by another one. */
   readonly counts: Record<string, number> = {}

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { useDesk } from '../desk'
 import { formatDuration, formatNumber, plural } from '../format'
-import { Check, Commit, type Checked, type Terms } from '../model/banlist'
+import { Commit, dryRun, type Checked, type Terms } from '../model/banlist'
 import { maxLines, readList, textOf, type ReadList } from '../model/csv'
-import { Button, Check as CheckBox, Choices, Field, Note, Problem } from '../ui/basics'
+import { Button, Check, Choices, Field, Note, Problem } from '../ui/basics'
 import { CopyButton, Download } from '../ui/copy'
 import { Dialog } from '../ui/dialog'
 import { JobProgress, useJob } from '../ui/job'
@@ -25,43 +25,36 @@ export function Import({ onClose }: { onClose: (banned: boolean) => void }) {
   const [file, setFile] = useState<string>()
   const [reason, setReason] = useState('')
   const [seconds, setSeconds] = useState(0)
-  const [check, setCheck] = useState<Check>()
+  const [checked, setChecked] = useState<Checked>()
+  const [withRoles, setWithRoles] = useState(false)
   const [commit, setCommit] = useState<Commit>()
   const offerUndo = useUndo(commit)
-  const [withRoles, setWithRoles] = useState(false)
   const job = useJob()
   const list = useMemo(() => readList(text), [text])
   const terms: Terms = { reason: reason.trim() || null, durationSeconds: seconds || null }
   const isRunning = job.state === 'running'
-  const startCheck = (one: Check): void => (setCheck(one), void job.start(one.targets.length, (step) => one.run(step)))
-  const startCommit = (one: Commit): void => (setCommit(one), void job.start(one.users.length, (step) => one.run(step)))
-  const users = check ? [...check.result.users, ...(withRoles ? check.result.withRole.map(({ id }) => id) : [])] : []
-  const close = (): void => {
-    if (isRunning) return job.stop()
-    onClose(commit !== undefined)
-  }
-  const submit = (): void => {
-    if (isRunning) return
-    if (commit) return commit.done < commit.users.length ? startCommit(commit) : close()
-    if (check && !check.isComplete) return startCheck(check)
-    if (check) return users.length > 0 ? startCommit(new Commit(client, channel.id, users, terms)) : close()
-    if (list.users.length > 0 && list.lines <= maxLines) startCheck(new Check(client, channel.id, list.users, terms))
-  }
+  const canCheck = list.users.length > 0 && list.lines <= maxLines
+  const users = checked ? [...checked.users, ...(withRoles ? checked.withRole.map(({ id }) => id) : [])] : []
+  const check = (): void => (setWithRoles(false), void job.start(list.users.length, async (step) => setChecked(await dryRun(client, channel.id, list.users, terms, step))))
+  const ban = (one: Commit): void => (setCommit(one), void job.start(one.users.length, (step) => one.run(step)))
+  const close = (): void => (isRunning ? job.stop() : onClose(commit !== undefined))
+  // The second click of a double click on "Check" must not ban.
+  const isTooSoon = (): boolean => checked !== undefined && !commit && performance.now() - checked.at < 800
   const choose = (content: string, name?: string): void => (setText(content), setFile(name))
-  const back = !commit && check && <Button icon="left" class="push" onClick={() => setCheck(undefined)}>Back</Button>
-  const word = commit ? (commit.done < commit.users.length ? (job.state === 'failed' ? 'Try again' : 'Go on') : 'Close')
-    : !check ? `Check ${plural(list.users.length, 'user')}` : !check.isComplete ? (job.state === 'failed' ? 'Try again' : 'Go on') : users.length > 0 ? `Ban ${plural(users.length, 'user')}` : 'Close'
+  const [word, next] = commit && commit.done < commit.users.length ? [job.state === 'failed' ? 'Try again' : 'Go on', () => ban(commit)]
+    : !commit && users.length > 0 ? [`Ban ${plural(users.length, 'user')}`, () => ban(new Commit(client, channel.id, users, terms))]
+      : commit || checked ? ['Close', close] : [`Check ${plural(list.users.length, 'user')}`, check]
   return (
-    <Dialog wide title="Import a ban list" onClose={close} onSubmit={submit}
+    <Dialog wide title="Import a ban list" onClose={close} onSubmit={() => isRunning || (!checked && !canCheck) || isTooSoon() || next()}
       footer={isRunning ? undefined : <>
-        {back}
+        {checked && !commit && <Button icon="left" class="push" onClick={() => setChecked(undefined)}>Back</Button>}
         {word !== 'Close' && <Button onClick={close}>{commit ? 'Close' : 'Cancel'}</Button>}
-        <Button type="submit" kind={word.startsWith('Ban ') ? 'danger' : 'main'} disabled={!check && (list.users.length === 0 || list.lines > maxLines)}>{word}</Button>
+        <Button type="submit" kind={word.startsWith('Ban ') ? 'danger' : 'main'} disabled={!checked && !canCheck}>{word}</Button>
       </>}>
       {isRunning && <JobProgress job={job}>{commit ? 'Banned' : 'Checked'}</JobProgress>}
-      {job.state === 'failed' && (check || commit) && <Problem error={job.error} />}
-      {commit ? !isRunning && <Summary commit={commit} unsure={job.state === 'failed'} onUndo={() => (offerUndo()?.(), close())} />
-        : check ? !isRunning && (check.isComplete ? <Result result={check.result} terms={terms} withRoles={withRoles} onWithRoles={setWithRoles} /> : <p role="status">{job.state === 'stopped' ? 'The check was stopped. ' : ''}Nothing was changed.</p>)
+      {job.state === 'failed' && <Problem error={job.error} />}
+      {isRunning ? null : commit ? <Summary commit={commit} unsure={job.state === 'failed'} onUndo={() => (offerUndo()?.(), close())} />
+        : checked ? <Result result={checked} terms={terms} withRoles={withRoles} onWithRoles={setWithRoles} />
           : <>
             <Source text={text} file={file} onChange={choose} />
             <Preview list={list} />
@@ -143,7 +136,7 @@ function Result({ result: { users, withRole, counts, unknown }, terms, withRoles
       {withRole.length > 0 && (
         <Note kind="warn">
           <p class="user-text">{withRole.slice(0, maxShown).map(({ name, role }, i) => <>{i > 0 && ', '}<strong><bdi>{name}</bdi></strong> ({roleNames[role]})</>)}</p>
-          <CheckBox label="Ban them too" checked={withRoles} onChange={onWithRoles} />
+          <Check label="Ban them too" checked={withRoles} onChange={onWithRoles} />
         </Note>
       )}
       {unknown.length > 0 && (
