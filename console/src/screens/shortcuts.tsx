@@ -9,6 +9,7 @@ const groups: [string, [string, string][]][] = [
     ['B B', 'Ban the sender permanently'], ['B, then Tab', 'Ban with a reason and a duration'],
     ['M 1 to M 5', 'Mute for 1 minute, 10 minutes, 1 hour, 1 day, 7 days'], ['Esc', 'Let the chat go on'],
   ]],
+  ['Lists of people', [['J K', 'Go to the next or previous row'], ['Space', 'Select the row, or with Shift and a click all up to it'], ['Enter', 'Open the card']]],
   ['Everywhere', [
     ['Z', 'Undo the latest change that can be undone'], ['/', 'Search'], ['?', 'Show this list'],
     ['G C', 'Chat'], ['G R', 'Raid'], ['G U', 'People'], ['G L', 'Log'], ['G P', 'Plots'],

@@ -21,14 +21,8 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren
 }
 
-export interface Selection {
-  keys: ReadonlySet<string>
-  toggle: (key: string, withRange: boolean) => void
-  all: (on: boolean) => void
-}
-
 /** useSelection selects among the rows that are shown; rows that went are not selected. */
-export function useSelection(shown: string[]): Selection {
+function useSelection(shown: string[]) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const anchor = useRef('')
   const toggle = (key: string, withRange: boolean): void => {
@@ -39,7 +33,7 @@ export function useSelection(shown: string[]): Selection {
     anchor.current = key
     setChosen(next)
   }
-  return { keys: new Set(shown.filter((key) => chosen.has(key))), toggle, all: (on) => setChosen(new Set(on ? shown : [])) }
+  return { keys: new Set(shown.filter((key) => chosen.has(key))), toggle, all: (on: boolean) => setChosen(new Set(on ? shown : [])) }
 }
 
 /** useFilters changes filters, which stand in the address. A search that ends after the user left changes nothing. */
@@ -157,7 +151,7 @@ function useListKeys(table: { current: HTMLTableElement | null }, openCard: (use
 export interface Users<Row> {
   list: Listed<Row>
   changes: Changes
-  selection: Selection
+  selection: ReturnType<typeof useSelection>
   selected: Row[]
 }
 
