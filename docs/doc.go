@@ -5,6 +5,11 @@ package docs
 
 import "embed"
 
+// Overlay is the page of overlay.md, which servers offer for download.
+//
+//go:embed overlay/overlay.html
+var Overlay []byte
+
 // Files holds the pages in Markdown, and their pictures.
 //
 //go:embed *.md *.svg

@@ -273,3 +273,9 @@ func TestConsoleSoak(t *testing.T) {
 	t.Setenv("SOAK_MINUTES", minutes)
 	start(t, "--chat-rate=0", "--rate-limit=0").script(t, "console-soak.mjs")
 }
+
+func TestOverlay(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	start(t).script(t, "overlay.mjs")
+}

@@ -79,6 +79,7 @@ var sections = []section{
 		{Name: "console", Label: "Console", About: "The page for moderators and owners that every server has, and how to operate it."},
 		{Name: "chat", Label: "Chat", About: "Post, delete and list messages; hear new messages live."},
 		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
+		{Name: "overlay", Label: "Overlay", About: "One file for OBS that shows chat and alerts over a stream, and only reads."},
 		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},
 	}},
 	{Label: "API reference", Pages: []page{

@@ -95,13 +95,21 @@ func (f *File) ServeAs(status int, w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// ServePublic serves the file to anyone, from any page. A file that is opened as a page runs
+// Inert is a Content-Security-Policy under which a file that is opened as a page runs nothing.
+const Inert = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+// ServePublic serves the file to anyone, from any page. If it is opened as a page, it runs
 // nothing.
 func (f *File) ServePublic(w http.ResponseWriter, r *http.Request) error {
+	return f.ServeUnder(Inert, w, r)
+}
+
+// ServeUnder serves the file as ServePublic does, under another policy.
+func (f *File) ServeUnder(policy string, w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*") // whatever --cors-origins says of the API
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	h.Set("Content-Security-Policy", policy)
 	f.ServeHTTP(w, r)
 	return nil
 }

@@ -73,6 +73,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/getting-started.md: Try the bot/2":                 TestGettingStartedPrograms,
 		"docs/getting-started.md: Lift the ban/1":                TestGettingStartedPrograms,
 		"docs/oauth.md: Clients/1":                               TestOperatorCommands,
+		"docs/overlay.md: Use it on your platform/1":             TestOperatorCommands,
 		"docs/oauth.md: Sign in on a command line/1":             TestSignInCommands,
 		"docs/oauth.md: Sign in on a command line/2":             TestSignInCommands,
 		"docs/oauth.md: Refresh tokens/1":                        TestSignInCommands,
@@ -269,6 +270,7 @@ func TestOperatorCommands(t *testing.T) {
 	w.run(t, block(t, "docs/operations.md: Export a user's data/1"))
 	w.run(t, block(t, "docs/operations.md: Delete a user or a channel/1"))
 	w.run(t, block(t, "docs/oauth.md: Clients/1"))
+	w.run(t, block(t, "docs/overlay.md: Use it on your platform/1"))
 	w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Back up SQLite/1"), "/var/backups", w.directory))
 	w.run(t, block(t, "docs/operations.md: Check and repair the data/1"))
 	if out := w.run(t, block(t, "docs/operations.md: Check the health/1")); !strings.Contains(out, "moderato.v1.ModerationService") || !strings.Contains(out, `"SERVING"`) {

@@ -1,13 +1,15 @@
 // Package downloads serves the client libraries and the contract under /downloads: an npm
-// package, a Python wheel, and the .proto files with a set of descriptors. It makes them of the
-// sources that are part of the program, so that they always fit the server. The same program
+// package, a Python wheel, an overlay, and the .proto files with a set of descriptors. It makes
+// them of the sources that are part of the program, so that they always fit the server. The same program
 // makes the same bytes.
 package downloads
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 
+	"github.com/moderato-live/moderato/docs"
 	"github.com/moderato-live/moderato/gateway"
 	"github.com/moderato-live/moderato/gateway/static"
 )
@@ -17,21 +19,31 @@ const (
 	Path = "/downloads/"
 	// Page is the page of the documentation that says how to install them.
 	Page = "/docs/start#downloads"
+
+	overlayName = "overlay.html"
 )
+
+// overlayPolicy lets the overlay run on the server's origin, where it calls this server alone.
+// As a file, it calls the server that its address names.
+const overlayPolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src http: https:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // download is a file that is made when it is first requested.
 type download struct {
 	name, mediaType string
 	make            func() ([]byte, error)
+	// policy is the Content-Security-Policy; static.Inert if it is empty.
+	policy string
 }
 
 // all returns the downloads.
 func all() []download {
 	return []download{
-		{npmName(), "application/gzip", npmPackage},
-		{wheelName(), "application/zip", wheel},
-		{"moderato-proto.zip", "application/zip", protoArchive},
-		{descriptorsName, "application/octet-stream", descriptors},
+		{name: npmName(), mediaType: "application/gzip", make: npmPackage},
+		{name: wheelName(), mediaType: "application/zip", make: wheel},
+		{name: overlayName, mediaType: "text/html; charset=utf-8", policy: overlayPolicy, make: func() ([]byte, error) { return docs.Overlay, nil }},
+		{name: "moderato-proto.zip", mediaType: "application/zip", make: protoArchive},
+		{name: descriptorsName, mediaType: "application/octet-stream", make: descriptors},
 	}
 }
 
@@ -59,7 +71,7 @@ func Endpoints() []gateway.Endpoint {
 			if err != nil {
 				return err
 			}
-			return f.ServePublic(w, r)
+			return f.ServeUnder(cmp.Or(d.policy, static.Inert), w, r)
 		}})
 	}
 	return endpoints

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/moderato-live/moderato/gateway"
+	"github.com/moderato-live/moderato/gateway/static"
 	"github.com/moderato-live/moderato/server/downloads"
 	"github.com/moderato-live/moderato/test/doctest"
 	"github.com/moderato-live/moderato/test/servertest"
@@ -59,6 +60,10 @@ func TestDownloadsAreServedToAnyone(t *testing.T) {
 			if values := got.Header.Values(header); len(values) != 1 || values[0] != want {
 				t.Errorf("%s: %s is %q, want %q", name, header, values, want)
 			}
+		}
+		policy := got.Header.Get("Content-Security-Policy")
+		if mayRun := strings.Contains(policy, "connect-src 'self'; "); mayRun != (name == "overlay.html") || !mayRun && policy != static.Inert {
+			t.Errorf("%s: the policy is %s", name, policy)
 		}
 		again := s.Request(t, servertest.Credentials{}, http.MethodGet, downloads.Path+name, "")
 		again.Header.Set("If-None-Match", got.Header.Get("ETag"))
