@@ -80,7 +80,7 @@ export function Chat() {
           {messages.length > 0 && <EarlierMessages hidden={all.length - messages.length} onShow={() => setShowsAll(true)} />}
           {messages.length === 0 && connection.state !== 'connecting' && <li><Empty icon="chat" title="No messages yet">Messages appear here as viewers write them.</Empty></li>}
           {messages.map((message) => (
-            <MessageRow key={message.id} message={message} names={names} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
+            <MessageRow key={message.id} message={message} replied={message.replyTo ? all.find((m) => m.id === message.replyTo) : undefined} names={names} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
               onSelect={(shift) => (select(message.id), mark(shift ? new Set([...marked, ...(selectedId ? [selectedId] : []), message.id]) : new Set()))}
               onCard={(form) => openCard(message.sender.id, form, message.sender.displayName)} onDelete={() => remove(message)}
               onMute={() => void mute(client, channel.id, message.sender, 600)} />

@@ -9,6 +9,8 @@ import { Icon, type IconName } from '../ui/icon'
 
 interface Props {
   message: Message
+  /** The message to which it replies, if the page has it. */
+  replied: Message | undefined
   names: Names
   selected: boolean
   marked: boolean
@@ -36,14 +38,14 @@ export class MessageRow extends Component<Props, { hasTools: boolean }> {
 
   // The handlers are looked up when they run, because a row is not drawn again for new ones.
   override render() {
-    const { message, names, selected, marked, readOnly } = this.props
+    const { message, replied, names, selected, marked, readOnly } = this.props
     const { sender, deletion } = message
     const classes = ['message', deletion && 'deleted', marked && 'marked'].filter(Boolean).join(' ')
     return (
       <li class={classes} aria-current={selected} onPointerEnter={this.#show} onPointerLeave={this.#hide} onFocusIn={this.#show} onClick={(event) => this.props.onSelect(event.shiftKey)}>
         <time dateTime={message.at} title={formatFull(message.at)}>{formatClock(message.at)}</time>
         <div class="body">
-          {message.replyTo && <span class="reply">In reply to a message</span>}
+          {message.replyTo && <span class="reply cut">In reply to {replied ? <bdi>{replied.sender.displayName}: {replied.deletion ? 'a deleted message' : replied.text}</bdi> : 'an earlier message'}</span>}
           <Badges roles={sender.roles} isSubscriber={sender.isSubscriber} isBot={sender.isBot} />
           <button type="button" class={`name ${nameColor(sender.id)}`} onClick={(event) => (event.stopPropagation(), this.props.onCard())}><bdi>{sender.displayName}</bdi></button>
           {': '}
