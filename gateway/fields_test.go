@@ -115,6 +115,10 @@ var (
 		"bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"},
 		"reason":   "string?", "expiresAt": "timestamp?", // added after the document
 	}
+	listedBan = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "bannedAt": "timestamp", "bannedBy": logUser,
+		"reason": "string?", "expiresAt": "timestamp?", "batchId": "uuid?", "cause": "string",
+	}
 	categoryRow      = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
 	emoteRows        = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
 	profile          = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}

@@ -162,9 +162,9 @@ var (
 				Columns: []*schema.Column{BansColumns[3]},
 			},
 			{
-				Name:    "ban_batch_id",
+				Name:    "ban_batch_id_channel_id_banned_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[4]},
+				Columns: []*schema.Column{BansColumns[4], BansColumns[7], BansColumns[1], BansColumns[8]},
 			},
 			{
 				Name:    "ban_user_id",

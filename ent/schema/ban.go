@@ -34,7 +34,7 @@ func (Ban) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "banned_at", "user_id"),
 		index.Fields("expires_at"),
-		index.Fields("batch_id"),
+		index.Fields("batch_id", "channel_id", "banned_at", "user_id"),
 		// For the erasure of a user.
 		index.Fields("user_id"),
 		// For the bans that a moderator made in a channel, and the erasure of a user.

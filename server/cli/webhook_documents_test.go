@@ -201,4 +201,10 @@ func TestModerationExamples(t *testing.T) {
 			t.Errorf("the commands do not print %s:\n%s", want, batch)
 		}
 	}
+	search := user.run(t, block(t, "docs/moderation.md: Search among people/1"))
+	for want, times := range map[string]int{`"cause":"batch"}],"pagination":{"cursor":""}`: 2} {
+		if n := strings.Count(search, want); n != times {
+			t.Errorf("the commands print %s %d times, want %d:\n%s", want, n, times, search)
+		}
+	}
 }

@@ -40,6 +40,7 @@ from ._types import (
     ListActivitiesResponse,
     ListBanBatchesResponse,
     ListBannedUsersResponse,
+    ListBansResponse,
     ListCategoriesResponse,
     ListChannelsResponse,
     ListClipsResponse,
@@ -52,6 +53,7 @@ from ._types import (
     ListSubscriptionsResponse,
     ListVodsResponse,
     ListWebhookDeliveriesResponse,
+    ListedBan,
     LogEntry,
     ModeratedChannel,
     MuteUserResponse,
@@ -320,6 +322,23 @@ class Moderation(Resource):
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter.
         """
         return self._list("/v1/moderation/log", {"channelId": channel_id, "userId": user_id, "moderatorId": moderator_id, "type[]": type, "cursor": cursor, "limit": limit}, ListLogResponse, LogEntry, 100, options)
+
+    def list_bans(
+        self,
+        *,
+        channel_id: str,
+        query: Optional[str] = None,
+        banned_by: Optional[str] = None,
+        batch_id: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListBansResponse, ListedBan]:
+        """Returns the users who are banned from a channel, newest ban first. With filters it returns those of them who match all filters.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
+        """
+        return self._list("/v1/moderation/banned-users", {"channelId": channel_id, "query": query, "bannedBy": banned_by, "batchId": batch_id, "cursor": cursor, "limit": limit}, ListBansResponse, ListedBan, 100, options)
 
     def get_propagation(
         self,

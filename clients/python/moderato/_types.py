@@ -58,6 +58,7 @@ __all__ = [
     "ListActivitiesResponse",
     "ListBanBatchesResponse",
     "ListBannedUsersResponse",
+    "ListBansResponse",
     "ListCategoriesResponse",
     "ListChannelsResponse",
     "ListClipsResponse",
@@ -70,6 +71,7 @@ __all__ = [
     "ListSubscriptionsResponse",
     "ListVodsResponse",
     "ListWebhookDeliveriesResponse",
+    "ListedBan",
     "LogEntry",
     "LogUser",
     "MessageDeleteEvent",
@@ -1195,6 +1197,17 @@ class ListBannedUsersResponse:
 
 
 @dataclass(frozen=True)
+class ListBansResponse:
+    """ListBansResponse is a page of bans."""
+
+    rows: list[ListedBan]
+    """The bans of the page, newest first. A search examines at most 10,000 bans for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
+
+    pagination: Pagination
+    """The cursor of the next page; empty if this is the last page."""
+
+
+@dataclass(frozen=True)
 class ListCategoriesResponse:
     """ListCategoriesResponse is a page of categories."""
 
@@ -1339,6 +1352,38 @@ class ListWebhookDeliveriesResponse:
 
     pagination: Pagination
     """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListedBan:
+    """ListedBan is a ban that is in force."""
+
+    batch_id: Optional[str]
+    """The batch that banned the user: a UUID in lower case; null if it was none."""
+
+    cause: str
+    """What caused the ban: `batch` for a ban of a batch, a sweep or an afterglow, otherwise `moderator`."""
+
+    id: Optional[str] = None
+    """The user's id: a UUID in lower case."""
+
+    display_name: Optional[str] = None
+    """The display name."""
+
+    slug: Optional[str] = None
+    """The username in lower case."""
+
+    banned_at: Optional[datetime] = None
+    """When the ban was applied: UTC, milliseconds."""
+
+    banned_by: Optional[BannedBy] = None
+    """The user who applied the ban."""
+
+    reason: Optional[str] = None
+    """Why the user is banned; null if no reason was given."""
+
+    expires_at: Optional[datetime] = None
+    """When the ban expires: UTC, milliseconds; null if it lasts until it is removed."""
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ export type GiftEvent = Schemas['GiftEvent'];
 export type ListActivitiesResponse = Schemas['ListActivitiesResponse'];
 export type ListBanBatchesResponse = Schemas['ListBanBatchesResponse'];
 export type ListBannedUsersResponse = Schemas['ListBannedUsersResponse'];
+export type ListBansResponse = Schemas['ListBansResponse'];
 export type ListCategoriesResponse = Schemas['ListCategoriesResponse'];
 export type ListChannelsResponse = Schemas['ListChannelsResponse'];
 export type ListClipsResponse = Schemas['ListClipsResponse'];
@@ -120,6 +121,7 @@ export type ListSubscribersResponse = Schemas['ListSubscribersResponse'];
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse'];
 export type ListVodsResponse = Schemas['ListVodsResponse'];
 export type ListWebhookDeliveriesResponse = Schemas['ListWebhookDeliveriesResponse'];
+export type ListedBan = Schemas['ListedBan'];
 export type LogEntry = Schemas['LogEntry'];
 export type LogUser = Schemas['LogUser'];
 export type MessageDeleteEvent = Schemas['MessageDeleteEvent'];
@@ -284,6 +286,12 @@ export declare class Moderation extends Resource {
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter.
      */
     listLog(query: Query<'listLog'>, options?: RequestOptions): List<ListLogResponse>;
+    /**
+     * Returns the users who are banned from a channel, newest ban first. With filters it returns those of them who match all filters.
+     *
+     * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
+     */
+    listBans(query: Query<'listBans'>, options?: RequestOptions): List<ListBansResponse>;
     /**
      * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
      *

@@ -159,6 +159,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/banned-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listBans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/moderation/propagation": {
         parameters: {
             query?: never;
@@ -2043,6 +2059,13 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description ListBansResponse is a page of bans. */
+        ListBansResponse: {
+            /** @description The bans of the page, newest first. A search examines at most 10,000 bans for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
+            rows: components["schemas"]["ListedBan"][];
+            /** @description The cursor of the next page; empty if this is the last page. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description ListCategoriesResponse is a page of categories. */
         ListCategoriesResponse: {
             /** @description The categories of the page. */
@@ -2151,6 +2174,39 @@ export interface components {
             rows: components["schemas"]["WebhookDelivery"][];
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListedBan is a ban that is in force. */
+        ListedBan: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id?: string;
+            /** @description The display name. */
+            displayName?: string;
+            /** @description The username in lower case. */
+            slug?: string;
+            /**
+             * Format: date-time
+             * @description When the ban was applied: UTC, milliseconds.
+             */
+            bannedAt?: string;
+            /** @description The user who applied the ban. */
+            bannedBy?: components["schemas"]["BannedBy"];
+            /** @description Why the user is banned; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that banned the user: a UUID in lower case; null if it was none.
+             */
+            batchId: string | null;
+            /** @description What caused the ban: `batch` for a ban of a batch, a sweep or an afterglow, otherwise `moderator`. */
+            cause: string;
         };
         /** @description LogEntry is a change in a channel. */
         LogEntry: {
@@ -4116,6 +4172,47 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["ListLogResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listBans: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description Returns only users whose username or display name starts with this text, ignoring case: 1 to 100 characters. */
+                query?: string;
+                /** @description Returns only bans that this user applied: a UUID in upper or lower case. An unknown user applied none. */
+                bannedBy?: string;
+                /** @description Returns only bans of this batch: a UUID in upper or lower case. An unknown batch has none. */
+                batchId?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListBansResponse"];
                     };
                 };
             };

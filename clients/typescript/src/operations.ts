@@ -110,6 +110,7 @@ export type GiftEvent = Schemas['GiftEvent']
 export type ListActivitiesResponse = Schemas['ListActivitiesResponse']
 export type ListBanBatchesResponse = Schemas['ListBanBatchesResponse']
 export type ListBannedUsersResponse = Schemas['ListBannedUsersResponse']
+export type ListBansResponse = Schemas['ListBansResponse']
 export type ListCategoriesResponse = Schemas['ListCategoriesResponse']
 export type ListChannelsResponse = Schemas['ListChannelsResponse']
 export type ListClipsResponse = Schemas['ListClipsResponse']
@@ -122,6 +123,7 @@ export type ListSubscribersResponse = Schemas['ListSubscribersResponse']
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse']
 export type ListVodsResponse = Schemas['ListVodsResponse']
 export type ListWebhookDeliveriesResponse = Schemas['ListWebhookDeliveriesResponse']
+export type ListedBan = Schemas['ListedBan']
 export type LogEntry = Schemas['LogEntry']
 export type LogUser = Schemas['LogUser']
 export type MessageDeleteEvent = Schemas['MessageDeleteEvent']
@@ -333,6 +335,15 @@ export class Moderation extends Resource {
    */
   listLog(query: Query<'listLog'>, options?: RequestOptions): List<ListLogResponse> {
     return this.list('/v1/moderation/log', query, 100, options)
+  }
+
+  /**
+   * Returns the users who are banned from a channel, newest ban first. With filters it returns those of them who match all filters.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
+   */
+  listBans(query: Query<'listBans'>, options?: RequestOptions): List<ListBansResponse> {
+    return this.list('/v1/moderation/banned-users', query, 100, options)
   }
 
   /**

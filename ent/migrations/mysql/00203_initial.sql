@@ -77,7 +77,7 @@ CREATE TABLE IF NOT EXISTS `bans` (
   INDEX `ban_channel_id_banned_at_user_id` (`channel_id`, `banned_at`, `user_id`),
   INDEX `ban_user_id` (`user_id`),
   INDEX `ban_expires_at` (`expires_at`),
-  INDEX `ban_batch_id` (`batch_id`),
+  INDEX `ban_batch_id_channel_id_banned_at_user_id` (`batch_id`, `channel_id`, `banned_at`, `user_id`),
   INDEX `ban_moderator_id_channel_id_banned_at_user_id` (`moderator_id`, `channel_id`, `banned_at`, `user_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 

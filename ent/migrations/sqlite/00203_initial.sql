@@ -76,7 +76,7 @@ CREATE TABLE `bans` (
 CREATE INDEX `ban_channel_id_banned_at_user_id` ON `bans` (`channel_id`, `banned_at`, `user_id`);
 CREATE INDEX `ban_user_id` ON `bans` (`user_id`);
 CREATE INDEX `ban_expires_at` ON `bans` (`expires_at`);
-CREATE INDEX `ban_batch_id` ON `bans` (`batch_id`);
+CREATE INDEX `ban_batch_id_channel_id_banned_at_user_id` ON `bans` (`batch_id`, `channel_id`, `banned_at`, `user_id`);
 CREATE INDEX `ban_moderator_id_channel_id_banned_at_user_id` ON `bans` (`moderator_id`, `channel_id`, `banned_at`, `user_id`);
 
 CREATE TABLE `categories` (

@@ -38,6 +38,7 @@ const (
 	ModerationService_RevertModerator_FullMethodName       = "/moderato.v1.ModerationService/RevertModerator"
 	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
+	ModerationService_ListBans_FullMethodName              = "/moderato.v1.ModerationService/ListBans"
 	ModerationService_GetPropagation_FullMethodName        = "/moderato.v1.ModerationService/GetPropagation"
 )
 
@@ -221,6 +222,14 @@ type ModerationServiceClient interface {
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
 	// Errors: CURSOR_INVALID if the cursor is of another channel or filter.
 	ListLog(ctx context.Context, in *ListLogRequest, opts ...grpc.CallOption) (*ListLogResponse, error)
+	// ListBans returns the users who are banned from a channel, newest ban first. With filters it
+	// returns those of them who match all filters.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
+	// is of another channel or filter.
+	ListBans(ctx context.Context, in *ListBansRequest, opts ...grpc.CallOption) (*ListBansResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -394,6 +403,16 @@ func (c *moderationServiceClient) ListLog(ctx context.Context, in *ListLogReques
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLogResponse)
 	err := c.cc.Invoke(ctx, ModerationService_ListLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) ListBans(ctx context.Context, in *ListBansRequest, opts ...grpc.CallOption) (*ListBansResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBansResponse)
+	err := c.cc.Invoke(ctx, ModerationService_ListBans_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -590,6 +609,14 @@ type ModerationServiceServer interface {
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
 	// Errors: CURSOR_INVALID if the cursor is of another channel or filter.
 	ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error)
+	// ListBans returns the users who are banned from a channel, newest ban first. With filters it
+	// returns those of them who match all filters.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
+	// is of another channel or filter.
+	ListBans(context.Context, *ListBansRequest) (*ListBansResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -656,6 +683,9 @@ func (UnimplementedModerationServiceServer) GetUser(context.Context, *GetUserReq
 }
 func (UnimplementedModerationServiceServer) ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLog not implemented")
+}
+func (UnimplementedModerationServiceServer) ListBans(context.Context, *ListBansRequest) (*ListBansResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListBans not implemented")
 }
 func (UnimplementedModerationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*GetPropagationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
@@ -969,6 +999,24 @@ func _ModerationService_ListLog_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_ListBans_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBansRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).ListBans(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_ListBans_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).ListBans(ctx, req.(*ListBansRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPropagationRequest)
 	if err := dec(in); err != nil {
@@ -1057,6 +1105,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListLog",
 			Handler:    _ModerationService_ListLog_Handler,
+		},
+		{
+			MethodName: "ListBans",
+			Handler:    _ModerationService_ListBans_Handler,
 		},
 		{
 			MethodName: "GetPropagation",

@@ -15,7 +15,8 @@ import (
 // banned is a banned user with their place in the list.
 type banned struct {
 	listing.TimePlace
-	row *moderatov1.BannedUser
+	row     *moderatov1.BannedUser
+	batchID *uid.ID
 }
 
 // ListBannedUsers returns a page of the users who are banned from the authorized
@@ -34,7 +35,7 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	if err := listing.Authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	rows, err := s.readBanned(ctx, channelID, place, limit+1)
+	rows, err := s.readBanned(ctx, bannedQuery{channelID: channelID, after: place, limit: limit + 1})
 	if err == nil && len(rows) == 0 {
 		err = listing.CheckChannel(ctx, s.Store, channelID)
 	}
@@ -52,23 +53,37 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 // bannedQuery holds the parameters of bannedPage.
 type bannedQuery struct {
 	channelID uid.ID
+	of        bansOf
 	after     listing.TimePlace
 	limit     int
 }
 
-// bannedPage selects a page of a channel's banned users.
+// bansOf selects the bans that have an id in a column: those of a moderator or of a batch. The
+// zero bansOf selects all bans of the channel.
+type bansOf struct {
+	column string
+	id     uid.ID
+}
+
+// bannedPage selects a page of a channel's banned users. Each selection has an index in the
+// order of the list.
 var bannedPage = store.Declare(func(d *store.Dialect, q bannedQuery) (string, []any) {
-	where, args := d.Below("bans.banned_at", "bans.user_id", q.after.At, q.after.ID)
+	where, after := d.Below("bans.banned_at", "bans.user_id", q.after.At, q.after.ID)
+	index, args := "ban_channel_id_banned_at_user_id", []any{q.channelID}
+	if q.of.column != "" {
+		index, where = "ban_"+q.of.column+"_channel_id_banned_at_user_id", "bans."+q.of.column+" = ? AND "+where
+		args = append(args, q.of.id)
+	}
 	return `
-		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, bans.reason, bans.expires_at
-		FROM channels c` + d.OrderedJoin() + `bans` + d.ByIndex("ban_channel_id_banned_at_user_id") +
+		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, bans.reason, bans.expires_at, bans.batch_id
+		FROM channels c` + d.OrderedJoin() + `bans` + d.ByIndex(index) +
 		d.OrderedJoin() + `users u ON u.id = bans.user_id` + d.OrderedJoin() + `users m ON m.id = bans.moderator_id
 		WHERE c.id = ? AND bans.channel_id = c.id AND ` + authz.InForce(d.Clock, "bans") + ` AND ` + where + `
-		ORDER BY bans.banned_at DESC, bans.user_id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
+		ORDER BY bans.banned_at DESC, bans.user_id DESC` + store.Limit(q.limit), append(args, after...)
 })
 
-func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place listing.TimePlace, limit int) (rows []banned, err error) {
-	err = bannedPage.Each(ctx, s.Store, bannedQuery{channelID, place, limit}, func(r *store.Row) error {
+func (s *Service) readBanned(ctx context.Context, q bannedQuery) (rows []banned, err error) {
+	err = bannedPage.Each(ctx, s.Store, q, func(r *store.Row) error {
 		b := banned{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
 		b.row = &moderatov1.BannedUser{
 			Id: b.ID.String(), DisplayName: r.Text(), Slug: r.Text(), BannedAt: b.At.Proto(),
@@ -76,6 +91,7 @@ func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place listin
 		}
 		terms := terms{reason: r.Text(), expiresAt: r.OptionalInstant()}
 		b.row.Reason, b.row.ExpiresAt = terms.reasonProto(), terms.expiresAtProto()
+		b.batchID = r.OptionalID()
 		rows = append(rows, b)
 		return nil
 	})

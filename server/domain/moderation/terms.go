@@ -50,6 +50,14 @@ func (t terms) batchIDProto() *string {
 	return new(t.batchID.String())
 }
 
+// cause returns the cause of a ban with the terms.
+func (t terms) cause() cause {
+	if t.batchID == nil {
+		return byModerator
+	}
+	return byBatch
+}
+
 // hasLapsed reports whether what has the terms is over.
 func (t terms) hasLapsed(now instant.Instant) bool { return t.expiresAt != nil && now >= *t.expiresAt }
 

@@ -1,0 +1,67 @@
+package moderation
+
+import (
+	"context"
+	"fmt"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/server/rpc/listing"
+	"github.com/moderato-live/moderato/server/rpc/paging"
+	"github.com/moderato-live/moderato/server/rpc/users"
+	"github.com/moderato-live/moderato/server/rpc/validate"
+)
+
+// maxExamined is how many people a search examines for a page.
+const maxExamined = 10_000
+
+// ListBans returns a page of the bans of a channel that match the filters.
+func (s *Service) ListBans(ctx context.Context, req *moderatov1.ListBansRequest) (*moderatov1.ListBansResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	names := users.ParseNames(f, req.GetQuery())
+	bannedBy := f.OptionalUUID("bannedBy", req.GetBannedBy())
+	batchID := f.OptionalUUID("batchId", req.GetBatchId())
+	limit := f.Limit("limit", req.Limit)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.authorizeRead(ctx, channelID); err != nil {
+		return nil, err
+	}
+	var of bansOf
+	switch {
+	case !batchID.IsZero():
+		of = bansOf{"batch_id", batchID}
+	case !bannedBy.IsZero():
+		of = bansOf{"moderator_id", bannedBy}
+	}
+	search := paging.Search[banned, listing.TimePlace]{
+		Store: s.Store, Name: fmt.Sprintf("ListBans/%s/%s/%s/%s", channelID, bannedBy, batchID, names), Max: maxExamined,
+		Read: func(ctx context.Context, after listing.TimePlace, limit int) ([]banned, error) {
+			return s.readBanned(ctx, bannedQuery{channelID, of, after, limit})
+		},
+		Place: func(b banned) listing.TimePlace { return b.TimePlace },
+	}
+	if names != "" || of.column == "batch_id" {
+		search.Matches = func(b banned) bool {
+			return names.Match(b.row.GetSlug(), b.row.GetDisplayName()) && (bannedBy.IsZero() || b.row.GetBannedBy().GetId() == bannedBy.String())
+		}
+	}
+	rows, pagination, err := search.Page(ctx, req.GetCursor(), listing.Start(), limit)
+	result := &moderatov1.ListBansResponse{Pagination: pagination}
+	for _, b := range rows {
+		t := terms{batchID: b.batchID}
+		result.Rows = append(result.Rows, &moderatov1.ListedBan{BannedUser: b.row, BatchId: t.batchIDProto(), Cause: string(t.cause())})
+	}
+	return result, err
+}
+
+// authorizeRead refuses a caller who may not read what moderators see of a channel.
+func (s *Service) authorizeRead(ctx context.Context, channelID uid.ID) error {
+	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
+		return err
+	}
+	return listing.CheckChannel(ctx, s.Store, channelID)
+}
