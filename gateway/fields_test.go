@@ -119,6 +119,9 @@ var (
 		"id": "uuid", "displayName": "string", "slug": "string", "bannedAt": "timestamp", "bannedBy": logUser,
 		"reason": "string?", "expiresAt": "timestamp?", "batchId": "uuid?", "cause": "string",
 	}
+	listedMute = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "mutedAt": "timestamp", "mutedBy": logUser, "reason": "string?", "expiresAt": "timestamp",
+	}
 	categoryRow      = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
 	emoteRows        = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
 	profile          = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}

@@ -163,6 +163,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"list_banned_users", owner, 200, "GET", "/v1/channels/banned-users", ""},
 		{"remove_ban", owner, 200, "DELETE", banPath, ban},
 		{"mute_user", moderator, 200, "POST", mutePath, mute},
+		{"list_mutes", owner, 200, "GET", "/v1/moderation/muted-users?channelId=" + channel, ""},
 		{"error_mute_active", owner, 409, "POST", mutePath, mute},
 		{"remove_mute", owner, 200, "DELETE", mutePath, mute},
 		{"error_not_muted", owner, 404, "DELETE", mutePath, mute},

@@ -883,6 +883,11 @@ var (
 		},
 		Indexes: []*schema.Index{
 			{
+				Name:    "mute_channel_id_muted_at_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{MutesColumns[4], MutesColumns[1], MutesColumns[5]},
+			},
+			{
 				Name:    "mute_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{MutesColumns[2]},

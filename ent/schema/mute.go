@@ -24,9 +24,14 @@ func (Mute) Fields() []ent.Field {
 // Edges of Mute.
 func (Mute) Edges() []ent.Edge { return inChannelEdges() }
 
-// Indexes of Mute: the lapsed mutes, and those that a moderator made in a channel.
+// Indexes of Mute: the list of a channel's muted users, the lapsed mutes, and those that a
+// moderator made in a channel.
 func (Mute) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("expires_at"), index.Fields("moderator_id", "channel_id", "muted_at", "user_id")}
+	return []ent.Index{
+		index.Fields("channel_id", "muted_at", "user_id"),
+		index.Fields("expires_at"),
+		index.Fields("moderator_id", "channel_id", "muted_at", "user_id"),
+	}
 }
 
 // Annotations of Mute.

@@ -48,12 +48,14 @@ from ._types import (
     ListFollowersResponse,
     ListLogResponse,
     ListMessagesResponse,
+    ListMutesResponse,
     ListRaidsResponse,
     ListSubscribersResponse,
     ListSubscriptionsResponse,
     ListVodsResponse,
     ListWebhookDeliveriesResponse,
     ListedBan,
+    ListedMute,
     LogEntry,
     ModeratedChannel,
     MuteUserResponse,
@@ -339,6 +341,21 @@ class Moderation(Resource):
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
         """
         return self._list("/v1/moderation/banned-users", {"channelId": channel_id, "query": query, "bannedBy": banned_by, "batchId": batch_id, "cursor": cursor, "limit": limit}, ListBansResponse, ListedBan, 100, options)
+
+    def list_mutes(
+        self,
+        *,
+        channel_id: str,
+        query: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListMutesResponse, ListedMute]:
+        """Returns the users who are muted in a channel, newest mute first. With `query` it returns those of them who match.
+
+        Tokens, scope, relation and errors: as `listBans`.
+        """
+        return self._list("/v1/moderation/muted-users", {"channelId": channel_id, "query": query, "cursor": cursor, "limit": limit}, ListMutesResponse, ListedMute, 100, options)
 
     def get_propagation(
         self,

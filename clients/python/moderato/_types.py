@@ -66,12 +66,14 @@ __all__ = [
     "ListFollowersResponse",
     "ListLogResponse",
     "ListMessagesResponse",
+    "ListMutesResponse",
     "ListRaidsResponse",
     "ListSubscribersResponse",
     "ListSubscriptionsResponse",
     "ListVodsResponse",
     "ListWebhookDeliveriesResponse",
     "ListedBan",
+    "ListedMute",
     "LogEntry",
     "LogUser",
     "MessageDeleteEvent",
@@ -1297,6 +1299,17 @@ class ListMessagesResponse:
 
 
 @dataclass(frozen=True)
+class ListMutesResponse:
+    """ListMutesResponse is a page of mutes."""
+
+    rows: list[ListedMute]
+    """The mutes of the page, newest first. A search examines at most 10,000 mutes for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
+
+    pagination: Pagination
+    """The cursor of the next page; empty if this is the last page."""
+
+
+@dataclass(frozen=True)
 class ListRaidsResponse:
     """ListRaidsResponse is a page of raids."""
 
@@ -1384,6 +1397,32 @@ class ListedBan:
 
     expires_at: Optional[datetime] = None
     """When the ban expires: UTC, milliseconds; null if it lasts until it is removed."""
+
+
+@dataclass(frozen=True)
+class ListedMute:
+    """ListedMute is a mute that is in force."""
+
+    id: str
+    """The id of the muted user: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+    muted_at: datetime
+    """When the mute was applied: UTC, milliseconds."""
+
+    muted_by: BannedBy
+    """The user who applied the mute."""
+
+    reason: Optional[str]
+    """Why the user is muted; null if no reason was given."""
+
+    expires_at: datetime
+    """When the mute expires: UTC, milliseconds."""
 
 
 @dataclass(frozen=True)

@@ -116,12 +116,14 @@ export type ListFollowedResponse = Schemas['ListFollowedResponse'];
 export type ListFollowersResponse = Schemas['ListFollowersResponse'];
 export type ListLogResponse = Schemas['ListLogResponse'];
 export type ListMessagesResponse = Schemas['ListMessagesResponse'];
+export type ListMutesResponse = Schemas['ListMutesResponse'];
 export type ListRaidsResponse = Schemas['ListRaidsResponse'];
 export type ListSubscribersResponse = Schemas['ListSubscribersResponse'];
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse'];
 export type ListVodsResponse = Schemas['ListVodsResponse'];
 export type ListWebhookDeliveriesResponse = Schemas['ListWebhookDeliveriesResponse'];
 export type ListedBan = Schemas['ListedBan'];
+export type ListedMute = Schemas['ListedMute'];
 export type LogEntry = Schemas['LogEntry'];
 export type LogUser = Schemas['LogUser'];
 export type MessageDeleteEvent = Schemas['MessageDeleteEvent'];
@@ -292,6 +294,12 @@ export declare class Moderation extends Resource {
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
      */
     listBans(query: Query<'listBans'>, options?: RequestOptions): List<ListBansResponse>;
+    /**
+     * Returns the users who are muted in a channel, newest mute first. With `query` it returns those of them who match.
+     *
+     * Tokens, scope, relation and errors: as `listBans`.
+     */
+    listMutes(query: Query<'listMutes'>, options?: RequestOptions): List<ListMutesResponse>;
     /**
      * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
      *

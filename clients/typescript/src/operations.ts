@@ -118,12 +118,14 @@ export type ListFollowedResponse = Schemas['ListFollowedResponse']
 export type ListFollowersResponse = Schemas['ListFollowersResponse']
 export type ListLogResponse = Schemas['ListLogResponse']
 export type ListMessagesResponse = Schemas['ListMessagesResponse']
+export type ListMutesResponse = Schemas['ListMutesResponse']
 export type ListRaidsResponse = Schemas['ListRaidsResponse']
 export type ListSubscribersResponse = Schemas['ListSubscribersResponse']
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse']
 export type ListVodsResponse = Schemas['ListVodsResponse']
 export type ListWebhookDeliveriesResponse = Schemas['ListWebhookDeliveriesResponse']
 export type ListedBan = Schemas['ListedBan']
+export type ListedMute = Schemas['ListedMute']
 export type LogEntry = Schemas['LogEntry']
 export type LogUser = Schemas['LogUser']
 export type MessageDeleteEvent = Schemas['MessageDeleteEvent']
@@ -344,6 +346,15 @@ export class Moderation extends Resource {
    */
   listBans(query: Query<'listBans'>, options?: RequestOptions): List<ListBansResponse> {
     return this.list('/v1/moderation/banned-users', query, 100, options)
+  }
+
+  /**
+   * Returns the users who are muted in a channel, newest mute first. With `query` it returns those of them who match.
+   *
+   * Tokens, scope, relation and errors: as `listBans`.
+   */
+  listMutes(query: Query<'listMutes'>, options?: RequestOptions): List<ListMutesResponse> {
+    return this.list('/v1/moderation/muted-users', query, 100, options)
   }
 
   /**

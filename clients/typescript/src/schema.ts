@@ -176,6 +176,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/muted-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listMutes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/moderation/propagation": {
         parameters: {
             query?: never;
@@ -2136,6 +2152,13 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description ListMutesResponse is a page of mutes. */
+        ListMutesResponse: {
+            /** @description The mutes of the page, newest first. A search examines at most 10,000 mutes for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
+            rows: components["schemas"]["ListedMute"][];
+            /** @description The cursor of the next page; empty if this is the last page. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description ListRaidsResponse is a page of raids. */
         ListRaidsResponse: {
             /** @description The raids of the page. */
@@ -2208,6 +2231,32 @@ export interface components {
             batchId: string | null;
             /** @description What caused the ban: `batch` for a ban of a batch, a sweep or an afterglow, otherwise `moderator`. */
             cause: string;
+        };
+        /** @description ListedMute is a mute that is in force. */
+        ListedMute: {
+            /**
+             * Format: uuid
+             * @description The id of the muted user: a UUID in lower case.
+             */
+            id: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The username in lower case. */
+            slug: string;
+            /**
+             * Format: date-time
+             * @description When the mute was applied: UTC, milliseconds.
+             */
+            mutedAt: string;
+            /** @description The user who applied the mute. */
+            mutedBy: components["schemas"]["BannedBy"];
+            /** @description Why the user is muted; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the mute expires: UTC, milliseconds.
+             */
+            expiresAt: string;
         };
         /** @description LogEntry is a change in a channel. */
         LogEntry: {
@@ -4214,6 +4263,43 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["ListBansResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listMutes: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description Returns only users whose username or display name starts with this text, ignoring case: 1 to 100 characters. */
+                query?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListMutesResponse"];
                     };
                 };
             };

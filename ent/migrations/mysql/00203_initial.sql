@@ -386,6 +386,7 @@ CREATE TABLE IF NOT EXISTS `mutes` (
   `expires_at` bigint NOT NULL,
   `reason` varchar(500) NOT NULL DEFAULT '',
   PRIMARY KEY (`channel_id`, `user_id`),
+  INDEX `mute_channel_id_muted_at_user_id` (`channel_id`, `muted_at`, `user_id`),
   INDEX `mute_expires_at` (`expires_at`),
   INDEX `mute_moderator_id_channel_id_muted_at_user_id` (`moderator_id`, `channel_id`, `muted_at`, `user_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;

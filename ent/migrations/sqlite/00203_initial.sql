@@ -385,6 +385,7 @@ CREATE TABLE `mutes` (
   `reason` text NOT NULL DEFAULT (''),
   PRIMARY KEY (`channel_id`, `user_id`)
 );
+CREATE INDEX `mute_channel_id_muted_at_user_id` ON `mutes` (`channel_id`, `muted_at`, `user_id`);
 CREATE INDEX `mute_expires_at` ON `mutes` (`expires_at`);
 CREATE INDEX `mute_moderator_id_channel_id_muted_at_user_id` ON `mutes` (`moderator_id`, `channel_id`, `muted_at`, `user_id`);
 

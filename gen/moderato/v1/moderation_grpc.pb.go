@@ -39,6 +39,7 @@ const (
 	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 	ModerationService_ListBans_FullMethodName              = "/moderato.v1.ModerationService/ListBans"
+	ModerationService_ListMutes_FullMethodName             = "/moderato.v1.ModerationService/ListMutes"
 	ModerationService_GetPropagation_FullMethodName        = "/moderato.v1.ModerationService/GetPropagation"
 )
 
@@ -230,6 +231,11 @@ type ModerationServiceClient interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListBans(ctx context.Context, in *ListBansRequest, opts ...grpc.CallOption) (*ListBansResponse, error)
+	// ListMutes returns the users who are muted in a channel, newest mute first. With `query` it
+	// returns those of them who match.
+	//
+	// Tokens, scope, relation and errors: as ListBans.
+	ListMutes(ctx context.Context, in *ListMutesRequest, opts ...grpc.CallOption) (*ListMutesResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -413,6 +419,16 @@ func (c *moderationServiceClient) ListBans(ctx context.Context, in *ListBansRequ
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListBansResponse)
 	err := c.cc.Invoke(ctx, ModerationService_ListBans_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) ListMutes(ctx context.Context, in *ListMutesRequest, opts ...grpc.CallOption) (*ListMutesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListMutesResponse)
+	err := c.cc.Invoke(ctx, ModerationService_ListMutes_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -617,6 +633,11 @@ type ModerationServiceServer interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListBans(context.Context, *ListBansRequest) (*ListBansResponse, error)
+	// ListMutes returns the users who are muted in a channel, newest mute first. With `query` it
+	// returns those of them who match.
+	//
+	// Tokens, scope, relation and errors: as ListBans.
+	ListMutes(context.Context, *ListMutesRequest) (*ListMutesResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -686,6 +707,9 @@ func (UnimplementedModerationServiceServer) ListLog(context.Context, *ListLogReq
 }
 func (UnimplementedModerationServiceServer) ListBans(context.Context, *ListBansRequest) (*ListBansResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBans not implemented")
+}
+func (UnimplementedModerationServiceServer) ListMutes(context.Context, *ListMutesRequest) (*ListMutesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMutes not implemented")
 }
 func (UnimplementedModerationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*GetPropagationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
@@ -1017,6 +1041,24 @@ func _ModerationService_ListBans_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_ListMutes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMutesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).ListMutes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_ListMutes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).ListMutes(ctx, req.(*ListMutesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPropagationRequest)
 	if err := dec(in); err != nil {
@@ -1109,6 +1151,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListBans",
 			Handler:    _ModerationService_ListBans_Handler,
+		},
+		{
+			MethodName: "ListMutes",
+			Handler:    _ModerationService_ListMutes_Handler,
 		},
 		{
 			MethodName: "GetPropagation",

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/store"
@@ -20,11 +21,12 @@ import (
 
 // The lists that moderators search.
 const (
-	banList = "/v1/moderation/banned-users"
+	banList  = "/v1/moderation/banned-users"
+	muteList = "/v1/moderation/muted-users"
 )
 
 // searches are the lists that moderators search.
-var searches = []string{banList}
+var searches = []string{banList, muteList}
 
 // found is a page of a list as REST shows it.
 type found struct {
@@ -150,7 +152,9 @@ func TestListOfBans(t *testing.T) {
 		d.mustBan(servertest.Owner, percent)
 		wantNames(d, banList, "raid1", "raid_leader", "raid2")
 
-		by := func(user uid.ID, more ...string) url.Values { return channelQuery(append(more, "bannedBy", user.String())...) }
+		by := func(user uid.ID, more ...string) url.Values {
+			return channelQuery(append(more, "bannedBy", user.String())...)
+		}
 		d.wantFound(banList, by(servertest.Owner), "raid1", "raid_leader")
 		d.wantFound(banList, by(servertest.Owner, "query", "raid_"), "raid_leader")
 		d.wantFound(banList, by(servertest.Nobody))
@@ -183,6 +187,45 @@ func TestListOfBans(t *testing.T) {
 	})
 }
 
+func TestListOfMutes(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		loadNames(t, d.Server)
+		for n, user := range []uid.ID{accented, underscore, percent} {
+			d.Store.Clock.Freeze(start.Add(time.Duration(n) * time.Second))
+			d.muteFor(servertest.Moderator, user, int64(3600-n), "spam")
+		}
+		wantNames(d, muteList, "raid1", "raid_leader", "raid2")
+		want := map[string]any{
+			"id": accented.String(), "displayName": "Ärger", "slug": "raid2", "mutedAt": start.String(), "reason": "spam", "expiresAt": start.Add(time.Hour).String(),
+			"mutedBy": map[string]any{"id": servertest.Moderator.String(), "displayName": "Tomasz Wrona", "slug": "tomasz_wrona"},
+		}
+		page := d.find(d.creds[servertest.Moderator], muteList, channelQuery("limit", "2"))
+		second := d.find(d.creds[servertest.Moderator], muteList, channelQuery("limit", "2", "cursor", page.Pagination.Cursor))
+		if diff := cmp.Diff([]map[string]any{want}, second.Rows); diff != "" {
+			t.Errorf("the first mute (-want +got):\n%s", diff)
+		}
+		if got := d.find(d.creds[servertest.Owner], muteList, channelQuery("query", "r", "cursor", page.Pagination.Cursor)); got.Code != "CURSOR_INVALID" {
+			t.Errorf("a cursor of another query: got %q, want CURSOR_INVALID", got.Code)
+		}
+		if err := d.unmute(servertest.Owner, underscore); err != nil {
+			t.Fatal(err)
+		}
+		d.Store.Clock.Freeze(start.Add(time.Hour)) // the others have lapsed
+		d.wantFound(muteList, channelQuery())
+	})
+}
+
+func (d *drive) muteFor(as, user uid.ID, seconds int64, reason string) {
+	d.t.Helper()
+	_, err := d.Moderation.MuteUser(d.creds[as].Context(), &moderatov1.MuteUserRequest{
+		ChannelId: servertest.Owner.String(), MutedUserId: user.String(), DurationSeconds: &seconds, Reason: &reason,
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // TestPlansOfSearches checks that each list is read in the order of an index.
 func TestPlansOfSearches(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -193,6 +236,7 @@ func TestPlansOfSearches(t *testing.T) {
 			{banList, "query", "FROM channels c", "ban_channel_id_banned_at_user_id"},
 			{banList, "bannedBy", "FROM channels c", "ban_moderator_id_channel_id_banned_at_user_id"},
 			{banList, "batchId", "FROM channels c", "ban_batch_id_channel_id_banned_at_user_id"},
+			{muteList, "query", "FROM mutes x", "mute_channel_id_muted_at_user_id"},
 		} {
 			d.find(d.creds[servertest.Owner], c.list, channelQuery(c.filter, some))
 			wantSearch(t, d.Store, recorder, c.from, c.index)

@@ -1,0 +1,84 @@
+package moderation
+
+import (
+	"context"
+	"fmt"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/listing"
+	"github.com/moderato-live/moderato/server/rpc/paging"
+	"github.com/moderato-live/moderato/server/rpc/users"
+	"github.com/moderato-live/moderato/server/rpc/validate"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// listedMute is a mute with its place in the list.
+type listedMute struct {
+	listing.TimePlace
+	row *moderatov1.ListedMute
+}
+
+// ListMutes returns a page of the mutes of a channel that match the search.
+func (s *Service) ListMutes(ctx context.Context, req *moderatov1.ListMutesRequest) (*moderatov1.ListMutesResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	names := users.ParseNames(f, req.GetQuery())
+	limit := f.Limit("limit", req.Limit)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.authorizeRead(ctx, channelID); err != nil {
+		return nil, err
+	}
+	search := paging.Search[listedMute, listing.TimePlace]{
+		Store: s.Store, Name: fmt.Sprintf("ListMutes/%s/%s", channelID, names), Max: maxExamined,
+		Read: func(ctx context.Context, after listing.TimePlace, limit int) ([]listedMute, error) {
+			return s.readMutes(ctx, mutesQuery{channelID, after, limit})
+		},
+		Place: func(m listedMute) listing.TimePlace { return m.TimePlace },
+	}
+	if names != "" {
+		search.Matches = func(m listedMute) bool { return names.Match(m.row.GetSlug(), m.row.GetDisplayName()) }
+	}
+	rows, pagination, err := search.Page(ctx, req.GetCursor(), listing.Start(), limit)
+	result := &moderatov1.ListMutesResponse{Pagination: pagination}
+	for _, m := range rows {
+		result.Rows = append(result.Rows, m.row)
+	}
+	return result, err
+}
+
+// mutesQuery holds the parameters of mutesPage.
+type mutesQuery struct {
+	channelID uid.ID
+	after     listing.TimePlace
+	limit     int
+}
+
+// mutesPage selects a page of a channel's muted users. The row of a mute that has lapsed remains
+// until its end is announced.
+var mutesPage = store.Declare(func(d *store.Dialect, q mutesQuery) (string, []any) {
+	where, args := d.Below("x.muted_at", "x.user_id", q.after.At, q.after.ID)
+	return `
+		SELECT x.muted_at, x.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, x.expires_at, x.reason
+		FROM mutes x` + d.ByIndex("mute_channel_id_muted_at_user_id") +
+		d.OrderedJoin() + `users u ON u.id = x.user_id` + d.OrderedJoin() + `users m ON m.id = x.moderator_id
+		WHERE x.channel_id = ? AND x.expires_at > ` + d.Clock.Present() + ` AND ` + where + `
+		ORDER BY x.muted_at DESC, x.user_id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
+})
+
+func (s *Service) readMutes(ctx context.Context, q mutesQuery) (rows []listedMute, err error) {
+	err = mutesPage.Each(ctx, s.Store, q, func(r *store.Row) error {
+		m := listedMute{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
+		m.row = &moderatov1.ListedMute{
+			Id: m.ID.String(), DisplayName: r.Text(), Slug: r.Text(), MutedAt: m.At.Proto(),
+			MutedBy:   &moderatov1.BannedBy{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text()},
+			ExpiresAt: r.Instant().Proto(),
+		}
+		m.row.Reason = terms{reason: r.Text()}.reasonProto()
+		rows = append(rows, m)
+		return nil
+	})
+	return rows, err
+}
