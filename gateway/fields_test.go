@@ -122,6 +122,9 @@ var (
 	listedMute = object{
 		"id": "uuid", "displayName": "string", "slug": "string", "mutedAt": "timestamp", "mutedBy": logUser, "reason": "string?", "expiresAt": "timestamp",
 	}
+	roleHolder = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url", "role": "string", "createdAt": "timestamp", "isBanned": "boolean",
+	}
 	categoryRow      = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
 	emoteRows        = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
 	profile          = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}

@@ -202,6 +202,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"ban_users", moderator, 200, "POST", bansPath,
 			`{"channelId":"` + channel + `","users":[{"username":"LOOTGOBLIN77"},{"userId":"` + channel + `"},{"username":"nobody"}],"reason":"spam raid","durationSeconds":3600}`},
 		{"list_ban_batches", owner, 200, "GET", bansPath + "?channelId=" + channel, ""},
+		{"list_roles", moderator, 200, "GET", "/v1/moderation/roles?role=moderator&channelId=" + channel, ""},
 		{"list_bans", moderator, 200, "GET", "/v1/moderation/banned-users?query=loot&channelId=" + channel, ""},
 		{"undo_ban_batch", owner, 200, "DELETE", bansPath, `{"channelId":"` + channel + `","batchId":"{batch}","restoreMessages":true}`},
 		{"preview_sweep", moderator, 200, "POST", sweepsPath, `{"channelId":"` + channel + `","followedWithinSeconds":1209600,"withinSeconds":60}`},

@@ -202,7 +202,7 @@ func TestModerationExamples(t *testing.T) {
 		}
 	}
 	search := user.run(t, block(t, "docs/moderation.md: Search among people/1"))
-	for want, times := range map[string]int{`"cause":"batch"}],"pagination":{"cursor":""}`: 2, `"mutedBy":{`: 1} {
+	for want, times := range map[string]int{`"cause":"batch"}],"pagination":{"cursor":""}`: 2, `"mutedBy":{`: 1, `"role":"moderator"`: 1} {
 		if n := strings.Count(search, want); n != times {
 			t.Errorf("the commands print %s %d times, want %d:\n%s", want, n, times, search)
 		}

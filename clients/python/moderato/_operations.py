@@ -50,6 +50,7 @@ from ._types import (
     ListMessagesResponse,
     ListMutesResponse,
     ListRaidsResponse,
+    ListRolesResponse,
     ListSubscribersResponse,
     ListSubscriptionsResponse,
     ListVodsResponse,
@@ -63,6 +64,7 @@ from ._types import (
     PreviewSweepResponse,
     Raid,
     RevertModeratorResponse,
+    RoleHolder,
     RotateWebhookSecretResponse,
     SessionSubscription,
     SubscriptionConditionInput,
@@ -356,6 +358,22 @@ class Moderation(Resource):
         Tokens, scope, relation and errors: as `listBans`.
         """
         return self._list("/v1/moderation/muted-users", {"channelId": channel_id, "query": query, "cursor": cursor, "limit": limit}, ListMutesResponse, ListedMute, 100, options)
+
+    def list_roles(
+        self,
+        *,
+        channel_id: str,
+        role: Optional[str] = None,
+        query: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListRolesResponse, RoleHolder]:
+        """Returns the users who hold roles in a channel: first the moderators, then the VIPs, then the OGs, each oldest role first. A user with two roles has two rows. With `role` or `query` it returns those rows that match.
+
+        Tokens, scope, relation and errors: as `listBans`.
+        """
+        return self._list("/v1/moderation/roles", {"channelId": channel_id, "role": role, "query": query, "cursor": cursor, "limit": limit}, ListRolesResponse, RoleHolder, 100, options)
 
     def get_propagation(
         self,

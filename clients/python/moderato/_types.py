@@ -68,6 +68,7 @@ __all__ = [
     "ListMessagesResponse",
     "ListMutesResponse",
     "ListRaidsResponse",
+    "ListRolesResponse",
     "ListSubscribersResponse",
     "ListSubscriptionsResponse",
     "ListVodsResponse",
@@ -91,6 +92,7 @@ __all__ = [
     "RevertCounts",
     "RevertModeratorResponse",
     "RoleEvent",
+    "RoleHolder",
     "RotateWebhookSecretResponse",
     "SessionSubscription",
     "StreamCategory",
@@ -1321,6 +1323,17 @@ class ListRaidsResponse:
 
 
 @dataclass(frozen=True)
+class ListRolesResponse:
+    """ListRolesResponse is a page of users with their roles."""
+
+    rows: list[RoleHolder]
+    """The rows of the page. A search examines at most 10,000 rows for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
+
+    pagination: Pagination
+    """The cursor of the next page; empty if this is the last page."""
+
+
+@dataclass(frozen=True)
 class ListSubscribersResponse:
     """ListSubscribersResponse is a page of subscribers."""
 
@@ -1793,6 +1806,32 @@ class RoleEvent:
 
     og: Optional[Person] = None
     """The user, if the role is `og`."""
+
+
+@dataclass(frozen=True)
+class RoleHolder:
+    """RoleHolder is a user who holds a role in a channel."""
+
+    role: str
+    """The role: `moderator`, `vip` or `og`."""
+
+    created_at: datetime
+    """When the user got the role: UTC, milliseconds."""
+
+    is_banned: bool
+    """Whether the user is banned from the channel. A banned user keeps the role, but as a moderator has no moderation right while the ban lasts."""
+
+    id: Optional[str] = None
+    """The user's id: a UUID in lower case."""
+
+    display_name: Optional[str] = None
+    """The display name."""
+
+    slug: Optional[str] = None
+    """The username in lower case, as in the URL of the user's channel."""
+
+    avatar_url: Optional[str] = None
+    """The URL of the avatar picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ export type ListLogResponse = Schemas['ListLogResponse'];
 export type ListMessagesResponse = Schemas['ListMessagesResponse'];
 export type ListMutesResponse = Schemas['ListMutesResponse'];
 export type ListRaidsResponse = Schemas['ListRaidsResponse'];
+export type ListRolesResponse = Schemas['ListRolesResponse'];
 export type ListSubscribersResponse = Schemas['ListSubscribersResponse'];
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse'];
 export type ListVodsResponse = Schemas['ListVodsResponse'];
@@ -153,6 +154,7 @@ export type RevertModeratorRequest = Schemas['RevertModeratorRequest'];
 export type RevertModeratorResponse = Schemas['RevertModeratorResponse'];
 export type RevokeGrantRequest = Schemas['RevokeGrantRequest'];
 export type RoleEvent = Schemas['RoleEvent'];
+export type RoleHolder = Schemas['RoleHolder'];
 export type RotateWebhookSecretRequest = Schemas['RotateWebhookSecretRequest'];
 export type RotateWebhookSecretResponse = Schemas['RotateWebhookSecretResponse'];
 export type SessionSubscription = Schemas['SessionSubscription'];
@@ -300,6 +302,12 @@ export declare class Moderation extends Resource {
      * Tokens, scope, relation and errors: as `listBans`.
      */
     listMutes(query: Query<'listMutes'>, options?: RequestOptions): List<ListMutesResponse>;
+    /**
+     * Returns the users who hold roles in a channel: first the moderators, then the VIPs, then the OGs, each oldest role first. A user with two roles has two rows. With `role` or `query` it returns those rows that match.
+     *
+     * Tokens, scope, relation and errors: as `listBans`.
+     */
+    listRoles(query: Query<'listRoles'>, options?: RequestOptions): List<ListRolesResponse>;
     /**
      * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
      *

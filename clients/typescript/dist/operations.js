@@ -149,6 +149,14 @@ export class Moderation extends Resource {
         return this.list('/v1/moderation/muted-users', query, 100, options);
     }
     /**
+     * Returns the users who hold roles in a channel: first the moderators, then the VIPs, then the OGs, each oldest role first. A user with two roles has two rows. With `role` or `query` it returns those rows that match.
+     *
+     * Tokens, scope, relation and errors: as `listBans`.
+     */
+    listRoles(query, options) {
+        return this.list('/v1/moderation/roles', query, 100, options);
+    }
+    /**
      * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
      *
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is not that of an event.

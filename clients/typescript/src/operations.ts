@@ -120,6 +120,7 @@ export type ListLogResponse = Schemas['ListLogResponse']
 export type ListMessagesResponse = Schemas['ListMessagesResponse']
 export type ListMutesResponse = Schemas['ListMutesResponse']
 export type ListRaidsResponse = Schemas['ListRaidsResponse']
+export type ListRolesResponse = Schemas['ListRolesResponse']
 export type ListSubscribersResponse = Schemas['ListSubscribersResponse']
 export type ListSubscriptionsResponse = Schemas['ListSubscriptionsResponse']
 export type ListVodsResponse = Schemas['ListVodsResponse']
@@ -155,6 +156,7 @@ export type RevertModeratorRequest = Schemas['RevertModeratorRequest']
 export type RevertModeratorResponse = Schemas['RevertModeratorResponse']
 export type RevokeGrantRequest = Schemas['RevokeGrantRequest']
 export type RoleEvent = Schemas['RoleEvent']
+export type RoleHolder = Schemas['RoleHolder']
 export type RotateWebhookSecretRequest = Schemas['RotateWebhookSecretRequest']
 export type RotateWebhookSecretResponse = Schemas['RotateWebhookSecretResponse']
 export type SessionSubscription = Schemas['SessionSubscription']
@@ -355,6 +357,15 @@ export class Moderation extends Resource {
    */
   listMutes(query: Query<'listMutes'>, options?: RequestOptions): List<ListMutesResponse> {
     return this.list('/v1/moderation/muted-users', query, 100, options)
+  }
+
+  /**
+   * Returns the users who hold roles in a channel: first the moderators, then the VIPs, then the OGs, each oldest role first. A user with two roles has two rows. With `role` or `query` it returns those rows that match.
+   *
+   * Tokens, scope, relation and errors: as `listBans`.
+   */
+  listRoles(query: Query<'listRoles'>, options?: RequestOptions): List<ListRolesResponse> {
+    return this.list('/v1/moderation/roles', query, 100, options)
   }
 
   /**

@@ -192,6 +192,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/moderation/propagation": {
         parameters: {
             query?: never;
@@ -2166,6 +2182,13 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description ListRolesResponse is a page of users with their roles. */
+        ListRolesResponse: {
+            /** @description The rows of the page. A search examines at most 10,000 rows for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
+            rows: components["schemas"]["RoleHolder"][];
+            /** @description The cursor of the next page; empty if this is the last page. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description ListSubscribersResponse is a page of subscribers. */
         ListSubscribersResponse: {
             /** @description The active subscribers of the page. */
@@ -2851,6 +2874,29 @@ export interface components {
             vip?: components["schemas"]["Person"];
             /** @description The user, if the role is `og`. */
             og?: components["schemas"]["Person"];
+        };
+        /** @description RoleHolder is a user who holds a role in a channel. */
+        RoleHolder: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            id?: string;
+            /** @description The display name. */
+            displayName?: string;
+            /** @description The username in lower case, as in the URL of the user's channel. */
+            slug?: string;
+            /** @description The URL of the avatar picture. If there is none, that of the default picture. */
+            avatarUrl?: string;
+            /** @description The role: `moderator`, `vip` or `og`. */
+            role: string;
+            /**
+             * Format: date-time
+             * @description When the user got the role: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description Whether the user is banned from the channel. A banned user keeps the role, but as a moderator has no moderation right while the ban lasts. */
+            isBanned: boolean;
         };
         /** @description RotateWebhookSecretRequest names the webhook. */
         RotateWebhookSecretRequest: {
@@ -4300,6 +4346,45 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["ListMutesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listRoles: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description Returns only rows of this role: `moderator`, `vip` or `og`. Empty for all three. */
+                role?: "moderator" | "vip" | "og";
+                /** @description Returns only users whose username or display name starts with this text, ignoring case: 1 to 100 characters. */
+                query?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListRolesResponse"];
                     };
                 };
             };

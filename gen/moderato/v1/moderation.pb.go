@@ -3417,6 +3417,219 @@ func (x *ListedMute) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// ListRolesRequest names the channel, the search and the page.
+type ListRolesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Returns only rows of this role: `moderator`, `vip` or `og`. Empty for all three.
+	Role string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
+	// Returns only users whose username or display name starts with this text, ignoring case:
+	// 1 to 100 characters.
+	Query string `protobuf:"bytes,3,opt,name=query" json:"query,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,5,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRolesRequest) Reset() {
+	*x = ListRolesRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRolesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRolesRequest) ProtoMessage() {}
+
+func (x *ListRolesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRolesRequest.ProtoReflect.Descriptor instead.
+func (*ListRolesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ListRolesRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListRolesResponse is a page of users with their roles.
+type ListRolesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rows of the page. A search examines at most 10,000 rows for a page. So a page can have
+	// fewer rows than `limit`, or none, although there is a next page.
+	Rows []*RoleHolder `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page; empty if this is the last page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRolesResponse) Reset() {
+	*x = ListRolesResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRolesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRolesResponse) ProtoMessage() {}
+
+func (x *ListRolesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRolesResponse.ProtoReflect.Descriptor instead.
+func (*ListRolesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ListRolesResponse) GetRows() []*RoleHolder {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListRolesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// RoleHolder is a user who holds a role in a channel.
+type RoleHolder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user. In JSON, its fields are fields of the row itself.
+	User *UserSummary `protobuf:"bytes,1,opt,name=user" json:"user,omitempty"`
+	// The role: `moderator`, `vip` or `og`.
+	Role string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
+	// When the user got the role: UTC, milliseconds.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Whether the user is banned from the channel. A banned user keeps the role, but as a
+	// moderator has no moderation right while the ban lasts.
+	IsBanned      bool `protobuf:"varint,4,opt,name=is_banned,json=isBanned" json:"is_banned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoleHolder) Reset() {
+	*x = RoleHolder{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoleHolder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoleHolder) ProtoMessage() {}
+
+func (x *RoleHolder) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoleHolder.ProtoReflect.Descriptor instead.
+func (*RoleHolder) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *RoleHolder) GetUser() *UserSummary {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *RoleHolder) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *RoleHolder) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *RoleHolder) GetIsBanned() bool {
+	if x != nil {
+		return x.IsBanned
+	}
+	return false
+}
+
 // LogEntry is a change in a channel.
 type LogEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3452,7 +3665,7 @@ type LogEntry struct {
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3464,7 +3677,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3477,7 +3690,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *LogEntry) GetId() string {
@@ -3568,7 +3781,7 @@ type LoggedEnd struct {
 
 func (x *LoggedEnd) Reset() {
 	*x = LoggedEnd{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3580,7 +3793,7 @@ func (x *LoggedEnd) String() string {
 func (*LoggedEnd) ProtoMessage() {}
 
 func (x *LoggedEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3593,7 +3806,7 @@ func (x *LoggedEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedEnd.ProtoReflect.Descriptor instead.
 func (*LoggedEnd) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *LoggedEnd) GetEndReason() string {
@@ -3624,7 +3837,7 @@ type LoggedSanction struct {
 
 func (x *LoggedSanction) Reset() {
 	*x = LoggedSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3636,7 +3849,7 @@ func (x *LoggedSanction) String() string {
 func (*LoggedSanction) ProtoMessage() {}
 
 func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3649,7 +3862,7 @@ func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
 func (*LoggedSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LoggedSanction) GetReason() string {
@@ -3695,7 +3908,7 @@ type EvidenceMessage struct {
 
 func (x *EvidenceMessage) Reset() {
 	*x = EvidenceMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3707,7 +3920,7 @@ func (x *EvidenceMessage) String() string {
 func (*EvidenceMessage) ProtoMessage() {}
 
 func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3720,7 +3933,7 @@ func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvidenceMessage.ProtoReflect.Descriptor instead.
 func (*EvidenceMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *EvidenceMessage) GetMessageId() string {
@@ -3760,7 +3973,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3772,7 +3985,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3785,7 +3998,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *LogUser) GetId() string {
@@ -3826,7 +4039,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3838,7 +4051,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3851,7 +4064,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{53}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -3900,7 +4113,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3912,7 +4125,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3925,7 +4138,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{54}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -3990,7 +4203,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4002,7 +4215,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4015,7 +4228,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{55}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -4043,7 +4256,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4055,7 +4268,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4068,7 +4281,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{56}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -4089,7 +4302,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4101,7 +4314,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4114,7 +4327,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{57}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -4139,7 +4352,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4151,7 +4364,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4164,7 +4377,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{58}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -4202,7 +4415,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4427,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4227,7 +4440,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{59}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *GetPropagationRequest) GetChannelId() string {
@@ -4264,7 +4477,7 @@ type GetPropagationResponse struct {
 
 func (x *GetPropagationResponse) Reset() {
 	*x = GetPropagationResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4276,7 +4489,7 @@ func (x *GetPropagationResponse) String() string {
 func (*GetPropagationResponse) ProtoMessage() {}
 
 func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4289,7 +4502,7 @@ func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationResponse.ProtoReflect.Descriptor instead.
 func (*GetPropagationResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{60}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *GetPropagationResponse) GetSubscriberCount() int32 {
@@ -4586,7 +4799,26 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\bmuted_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\amutedBy\x12\x1d\n" +
 	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
-	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xc1\x03\n" +
+	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xbc\x01\n" +
+	"\x10ListRolesRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12,\n" +
+	"\x04role\x18\x02 \x01(\tB\x18\x92\xb5\x18\x14J\tmoderatorJ\x03vipJ\x02ogR\x04role\x12\x1c\n" +
+	"\x05query\x18\x03 \x01(\tB\x06\x92\xb5\x18\x02\x10dR\x05query\x12\x16\n" +
+	"\x06cursor\x18\x04 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x05 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"y\n" +
+	"\x11ListRolesResponse\x12+\n" +
+	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.RoleHolderR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\xac\x01\n" +
+	"\n" +
+	"RoleHolder\x122\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.moderato.v1.UserSummaryB\x04е\x18\x01R\x04user\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\tR\x04role\x129\n" +
+	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1b\n" +
+	"\tis_banned\x18\x04 \x01(\bR\bisBanned\"\xc1\x03\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
@@ -4655,7 +4887,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x16GetPropagationResponse\x12)\n" +
 	"\x10subscriber_count\x18\x01 \x01(\x05R\x0fsubscriberCount\x12#\n" +
 	"\rapplied_count\x18\x02 \x01(\x05R\fappliedCount\x128\n" +
-	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\xe9\x15\n" +
+	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\xf3\x16\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -4695,7 +4927,9 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\bListBans\x12\x1c.moderato.v1.ListBansRequest\x1a\x1d.moderato.v1.ListBansResponse\"B\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/moderation/banned-users\x90\x02\x01\x12\x8d\x01\n" +
 	"\tListMutes\x12\x1d.moderato.v1.ListMutesRequest\x1a\x1e.moderato.v1.ListMutesResponse\"A\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/muted-users\x90\x02\x01\x12\x9c\x01\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/muted-users\x90\x02\x01\x12\x87\x01\n" +
+	"\tListRoles\x12\x1d.moderato.v1.ListRolesRequest\x1a\x1e.moderato.v1.ListRolesResponse\";\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/roles\x90\x02\x01\x12\x9c\x01\n" +
 	"\x0eGetPropagation\x12\".moderato.v1.GetPropagationRequest\x1a#.moderato.v1.GetPropagationResponse\"A\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/propagation\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -4711,7 +4945,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -4761,129 +4995,138 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ListMutesRequest)(nil),              // 45: moderato.v1.ListMutesRequest
 	(*ListMutesResponse)(nil),             // 46: moderato.v1.ListMutesResponse
 	(*ListedMute)(nil),                    // 47: moderato.v1.ListedMute
-	(*LogEntry)(nil),                      // 48: moderato.v1.LogEntry
-	(*LoggedEnd)(nil),                     // 49: moderato.v1.LoggedEnd
-	(*LoggedSanction)(nil),                // 50: moderato.v1.LoggedSanction
-	(*EvidenceMessage)(nil),               // 51: moderato.v1.EvidenceMessage
-	(*LogUser)(nil),                       // 52: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 53: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 54: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 55: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 56: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 57: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 58: moderato.v1.UserMessage
-	(*GetPropagationRequest)(nil),         // 59: moderato.v1.GetPropagationRequest
-	(*GetPropagationResponse)(nil),        // 60: moderato.v1.GetPropagationResponse
-	(*Pagination)(nil),                    // 61: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 62: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 63: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 64: moderato.v1.BannedBy
-	(*BannedUser)(nil),                    // 65: moderato.v1.BannedUser
-	(*structpb.Struct)(nil),               // 66: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 67: moderato.v1.SubscriptionInfo
+	(*ListRolesRequest)(nil),              // 48: moderato.v1.ListRolesRequest
+	(*ListRolesResponse)(nil),             // 49: moderato.v1.ListRolesResponse
+	(*RoleHolder)(nil),                    // 50: moderato.v1.RoleHolder
+	(*LogEntry)(nil),                      // 51: moderato.v1.LogEntry
+	(*LoggedEnd)(nil),                     // 52: moderato.v1.LoggedEnd
+	(*LoggedSanction)(nil),                // 53: moderato.v1.LoggedSanction
+	(*EvidenceMessage)(nil),               // 54: moderato.v1.EvidenceMessage
+	(*LogUser)(nil),                       // 55: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 56: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 57: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 58: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 59: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 60: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 61: moderato.v1.UserMessage
+	(*GetPropagationRequest)(nil),         // 62: moderato.v1.GetPropagationRequest
+	(*GetPropagationResponse)(nil),        // 63: moderato.v1.GetPropagationResponse
+	(*Pagination)(nil),                    // 64: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 65: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 66: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 67: moderato.v1.BannedBy
+	(*BannedUser)(nil),                    // 68: moderato.v1.BannedUser
+	(*structpb.Struct)(nil),               // 69: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 70: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	61, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	61, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	63, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	63, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	64, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	65, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	64, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	66, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	66, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	11, // 7: moderato.v1.BanUserResponse.outcome:type_name -> moderato.v1.BanOutcome
-	63, // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	66, // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 9: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	20, // 10: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
 	22, // 11: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
 	23, // 12: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
 	26, // 13: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	61, // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	63, // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	64, // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	63, // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	64, // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	66, // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	67, // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	66, // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	29, // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	23, // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	63, // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	66, // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
 	32, // 21: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
 	23, // 22: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	63, // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	66, // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
 	35, // 24: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
 	36, // 25: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	58, // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	61, // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
 	39, // 27: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	48, // 28: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	61, // 29: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	51, // 28: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	64, // 29: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
 	44, // 30: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
-	61, // 31: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
-	65, // 32: moderato.v1.ListedBan.banned_user:type_name -> moderato.v1.BannedUser
+	64, // 31: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
+	68, // 32: moderato.v1.ListedBan.banned_user:type_name -> moderato.v1.BannedUser
 	47, // 33: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
-	61, // 34: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
-	63, // 35: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
-	64, // 36: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
-	63, // 37: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
-	63, // 38: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	52, // 39: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	52, // 40: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	66, // 41: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	50, // 42: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	49, // 43: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
-	63, // 44: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	51, // 45: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	63, // 46: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	62, // 47: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	55, // 48: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	56, // 49: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	57, // 50: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	67, // 51: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	58, // 52: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	63, // 53: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	64, // 54: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	63, // 55: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	63, // 56: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	63, // 57: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 58: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 59: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 60: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 61: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 62: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13, // 63: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15, // 64: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17, // 65: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19, // 66: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24, // 67: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27, // 68: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33, // 69: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37, // 70: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30, // 71: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	53, // 72: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40, // 73: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	42, // 74: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
-	45, // 75: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
-	59, // 76: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,  // 77: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 78: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 79: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 80: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12, // 81: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14, // 82: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16, // 83: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18, // 84: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21, // 85: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25, // 86: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28, // 87: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34, // 88: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38, // 89: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31, // 90: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	54, // 91: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41, // 92: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	43, // 93: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
-	46, // 94: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
-	60, // 95: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	77, // [77:96] is the sub-list for method output_type
-	58, // [58:77] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	64, // 34: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
+	66, // 35: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
+	67, // 36: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
+	66, // 37: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
+	50, // 38: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
+	64, // 39: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
+	65, // 40: moderato.v1.RoleHolder.user:type_name -> moderato.v1.UserSummary
+	66, // 41: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
+	66, // 42: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	55, // 43: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	55, // 44: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	69, // 45: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	53, // 46: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	52, // 47: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	66, // 48: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	54, // 49: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	66, // 50: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	65, // 51: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	58, // 52: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	59, // 53: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	60, // 54: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	70, // 55: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	61, // 56: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	66, // 57: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	67, // 58: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	66, // 59: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	66, // 60: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	66, // 61: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 62: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 63: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 64: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 65: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 66: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13, // 67: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15, // 68: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17, // 69: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19, // 70: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24, // 71: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27, // 72: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33, // 73: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37, // 74: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30, // 75: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56, // 76: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40, // 77: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42, // 78: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45, // 79: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48, // 80: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	62, // 81: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,  // 82: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 83: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 84: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 85: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12, // 86: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14, // 87: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16, // 88: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18, // 89: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21, // 90: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25, // 91: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28, // 92: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34, // 93: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38, // 94: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31, // 95: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57, // 96: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41, // 97: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43, // 98: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46, // 99: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49, // 100: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	63, // 101: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	82, // [82:102] is the sub-list for method output_type
+	62, // [62:82] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -4899,7 +5142,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   61,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -40,6 +40,7 @@ const (
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 	ModerationService_ListBans_FullMethodName              = "/moderato.v1.ModerationService/ListBans"
 	ModerationService_ListMutes_FullMethodName             = "/moderato.v1.ModerationService/ListMutes"
+	ModerationService_ListRoles_FullMethodName             = "/moderato.v1.ModerationService/ListRoles"
 	ModerationService_GetPropagation_FullMethodName        = "/moderato.v1.ModerationService/GetPropagation"
 )
 
@@ -236,6 +237,12 @@ type ModerationServiceClient interface {
 	//
 	// Tokens, scope, relation and errors: as ListBans.
 	ListMutes(ctx context.Context, in *ListMutesRequest, opts ...grpc.CallOption) (*ListMutesResponse, error)
+	// ListRoles returns the users who hold roles in a channel: first the moderators, then the VIPs,
+	// then the OGs, each oldest role first. A user with two roles has two rows. With `role` or
+	// `query` it returns those rows that match.
+	//
+	// Tokens, scope, relation and errors: as ListBans.
+	ListRoles(ctx context.Context, in *ListRolesRequest, opts ...grpc.CallOption) (*ListRolesResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -429,6 +436,16 @@ func (c *moderationServiceClient) ListMutes(ctx context.Context, in *ListMutesRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListMutesResponse)
 	err := c.cc.Invoke(ctx, ModerationService_ListMutes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) ListRoles(ctx context.Context, in *ListRolesRequest, opts ...grpc.CallOption) (*ListRolesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRolesResponse)
+	err := c.cc.Invoke(ctx, ModerationService_ListRoles_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -638,6 +655,12 @@ type ModerationServiceServer interface {
 	//
 	// Tokens, scope, relation and errors: as ListBans.
 	ListMutes(context.Context, *ListMutesRequest) (*ListMutesResponse, error)
+	// ListRoles returns the users who hold roles in a channel: first the moderators, then the VIPs,
+	// then the OGs, each oldest role first. A user with two roles has two rows. With `role` or
+	// `query` it returns those rows that match.
+	//
+	// Tokens, scope, relation and errors: as ListBans.
+	ListRoles(context.Context, *ListRolesRequest) (*ListRolesResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -710,6 +733,9 @@ func (UnimplementedModerationServiceServer) ListBans(context.Context, *ListBansR
 }
 func (UnimplementedModerationServiceServer) ListMutes(context.Context, *ListMutesRequest) (*ListMutesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMutes not implemented")
+}
+func (UnimplementedModerationServiceServer) ListRoles(context.Context, *ListRolesRequest) (*ListRolesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRoles not implemented")
 }
 func (UnimplementedModerationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*GetPropagationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
@@ -1059,6 +1085,24 @@ func _ModerationService_ListMutes_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_ListRoles_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRolesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).ListRoles(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_ListRoles_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).ListRoles(ctx, req.(*ListRolesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPropagationRequest)
 	if err := dec(in); err != nil {
@@ -1155,6 +1199,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMutes",
 			Handler:    _ModerationService_ListMutes_Handler,
+		},
+		{
+			MethodName: "ListRoles",
+			Handler:    _ModerationService_ListRoles_Handler,
 		},
 		{
 			MethodName: "GetPropagation",

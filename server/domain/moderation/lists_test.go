@@ -23,10 +23,11 @@ import (
 const (
 	banList  = "/v1/moderation/banned-users"
 	muteList = "/v1/moderation/muted-users"
+	roleList = "/v1/moderation/roles"
 )
 
 // searches are the lists that moderators search.
-var searches = []string{banList, muteList}
+var searches = []string{banList, muteList, roleList}
 
 // found is a page of a list as REST shows it.
 type found struct {
@@ -47,7 +48,11 @@ func (f found) names() (names []string) {
 func (d *drive) find(c servertest.Credentials, list string, query url.Values) found {
 	d.t.Helper()
 	t, _ := d.t.(*testing.T)
-	r := d.REST(t, c, "GET", list+"?"+query.Encode(), "")
+	separator := "?"
+	if strings.Contains(list, "?") {
+		separator = "&"
+	}
+	r := d.REST(t, c, "GET", list+separator+query.Encode(), "")
 	var page struct{ Data found }
 	if err := json.Unmarshal([]byte(r.Body), &page); err != nil {
 		t.Fatalf("%v in %s", err, r.Body)
@@ -93,8 +98,8 @@ func loadNames(t *testing.T, s *servertest.Server) {
 	}
 }
 
-// namesCases are what a search finds among the users of loadNames, in the order in which they
-// are in the list.
+// wantNames checks whom searches find in a list with the users of loadNames, which has them in
+// this order.
 func wantNames(d *drive, list string, order ...string) {
 	d.t.Helper()
 	for query, want := range map[string][]string{
@@ -226,6 +231,51 @@ func (d *drive) muteFor(as, user uid.ID, seconds int64, reason string) {
 	}
 }
 
+func TestListOfRoles(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		loadNames(t, d.Server)
+		for n, r := range []struct {
+			user uid.ID
+			role string
+		}{{accented, "og"}, {underscore, "vip"}, {percent, "vip"}, {accented, "vip"}} {
+			d.role(r.user, r.role)
+			exec(t, d.Store, "UPDATE roles SET created_at = ? WHERE user_id = ? AND role = ?", start.Add(time.Duration(n)*time.Second), r.user, r.role)
+		}
+		d.wantFound(roleList, channelQuery(), "tomasz_wrona", "raid_leader", "raid1", "raid2", "raid2")
+		d.wantFound(roleList, channelQuery("query", "raid"), "raid_leader", "raid1", "raid2", "raid2")
+		d.wantFound(roleList, channelQuery("role", "og"), "raid2")
+		d.wantFound(roleList, channelQuery("role", "og", "query", "raid1"))
+		d.wantFound(roleList, channelQuery("role", "moderator"), "tomasz_wrona")
+		d.Store.Clock.Freeze(0)
+		wantNames(d, roleList+"?role=vip", "raid_leader", "raid1", "raid2")
+
+		d.banFor(servertest.Owner, accented, 3600, "spam")
+		rows := d.find(d.creds[servertest.Owner], roleList, channelQuery("query", "raid")).Rows
+		if rows[0]["isBanned"] != false {
+			t.Errorf("a user who is not banned: got %v", rows[0])
+		}
+		want := map[string]any{
+			"id": accented.String(), "displayName": "Ärger", "slug": "raid2", "avatarUrl": rows[3]["avatarUrl"],
+			"role": "og", "createdAt": start.String(), "isBanned": true,
+		}
+		if diff := cmp.Diff(want, rows[3]); diff != "" {
+			t.Errorf("a banned OG (-want +got):\n%s", diff)
+		}
+		d.Store.Clock.Advance(time.Hour)
+		if rows := d.find(d.creds[servertest.Owner], roleList, channelQuery("role", "og")).Rows; rows[0]["isBanned"] != false {
+			t.Errorf("after the ban: got %v", rows[0])
+		}
+		page := d.find(d.creds[servertest.Owner], roleList, channelQuery("limit", "1"))
+		if got := d.find(d.creds[servertest.Owner], roleList, channelQuery("role", "vip", "cursor", page.Pagination.Cursor)); got.Code != "CURSOR_INVALID" {
+			t.Errorf("a cursor of all roles: got %q, want CURSOR_INVALID", got.Code)
+		}
+		if got := d.find(d.creds[servertest.Owner], roleList, channelQuery("role", "owner")); got.Code != "INVALID_ARGUMENT" {
+			t.Errorf("a role that is none: got %q, want INVALID_ARGUMENT", got.Code)
+		}
+	})
+}
+
 // TestPlansOfSearches checks that each list is read in the order of an index.
 func TestPlansOfSearches(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -237,6 +287,7 @@ func TestPlansOfSearches(t *testing.T) {
 			{banList, "bannedBy", "FROM channels c", "ban_moderator_id_channel_id_banned_at_user_id"},
 			{banList, "batchId", "FROM channels c", "ban_batch_id_channel_id_banned_at_user_id"},
 			{muteList, "query", "FROM mutes x", "mute_channel_id_muted_at_user_id"},
+			{roleList, "query", "roles.role = ?", "role_channel_id_role_created_at_user_id"},
 		} {
 			d.find(d.creds[servertest.Owner], c.list, channelQuery(c.filter, some))
 			wantSearch(t, d.Store, recorder, c.from, c.index)
