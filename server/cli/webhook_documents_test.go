@@ -188,8 +188,8 @@ func TestModerationExamples(t *testing.T) {
 	w := newWorkplace(t)
 	user := w.open(t, strings.NewReplacer("127.0.0.1:8080", w.REST))
 	single := user.run(t, block(t, "docs/moderation.md: Examples/1"))
-	if n := strings.Count(single, `{"success":true,`); n != 5 || !strings.Contains(single, `"reason":"Spam"`) || !strings.Contains(single, `"evidence":[{`) {
-		t.Errorf("%d of 5 commands succeed:\n%s", n, single)
+	if n := strings.Count(single, `{"success":true,`); n != 6 || !strings.Contains(single, `"account":{`) || !strings.Contains(single, `"reason":"Spam"`) || !strings.Contains(single, `"evidence":[{`) {
+		t.Errorf("%d of 6 commands succeed:\n%s", n, single)
 	}
 	batch := user.run(t, block(t, "docs/moderation.md: Examples/2"))
 	for _, want := range []string{

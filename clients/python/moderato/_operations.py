@@ -302,13 +302,14 @@ class Moderation(Resource):
         channel_id: str,
         user_id: Optional[str] = None,
         username: Optional[str] = None,
+        include: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> GetUserResponse:
-        """Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages.
+        """Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages. With `include=card` it also returns what the user did and what was done about it. All of it is as of one instant.
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; USER_NOT_FOUND if the user does not exist.
         """
-        return self._get("/v1/moderation/users", {"channelId": channel_id, "userId": user_id, "username": username}, GetUserResponse, options)  # type: ignore[no-any-return]
+        return self._get("/v1/moderation/users", {"channelId": channel_id, "userId": user_id, "username": username, "include": include}, GetUserResponse, options)  # type: ignore[no-any-return]
 
     def list_log(
         self,

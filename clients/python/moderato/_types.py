@@ -11,6 +11,7 @@ __all__ = [
     "AddVipResponse",
     "AudienceMember",
     "BanBatch",
+    "BanElsewhere",
     "BanEvent",
     "BanUserResponse",
     "BanUsersResponse",
@@ -112,6 +113,7 @@ __all__ = [
     "UnmuteEvent",
     "UpdateEvent",
     "UpdateInfoResponse",
+    "UserAccount",
     "UserBan",
     "UserFollow",
     "UserGrant",
@@ -225,6 +227,23 @@ class BanBatch:
 
     still_banned_count: int
     """How many of its bans are in force."""
+
+
+@dataclass(frozen=True)
+class BanElsewhere:
+    """BanElsewhere is a user's ban from another channel."""
+
+    channel: UserSummary
+    """The channel's owner, whose id is that of the channel."""
+
+    banned_at: datetime
+    """When the ban was applied: UTC, milliseconds."""
+
+    reason: Optional[str]
+    """Why the user is banned; null if no reason was given."""
+
+    expires_at: Optional[datetime]
+    """When the ban expires: UTC, milliseconds; null if it lasts until it is removed."""
 
 
 @dataclass(frozen=True)
@@ -1127,6 +1146,15 @@ class GetUserResponse:
 
     messages: list[UserMessage]
     """The user's latest messages in the channel that are not deleted, newest first; at most 20."""
+
+    account: Optional[UserAccount] = None
+    """The user's account."""
+
+    log: Optional[list[LogEntry]] = None
+    """The latest entries of the channel's log about the user, newest first, at most 20: as `GET /v1/moderation/log` returns them with this `userId`."""
+
+    elsewhere: Optional[list[BanElsewhere]] = None
+    """The user's bans from other channels that the caller owns or moderates, newest first; at most 20. Only the 1,000 channels are searched that the caller has moderated longest. Empty for a service token that acts for no user."""
 
 
 @dataclass(frozen=True)
@@ -2275,6 +2303,17 @@ class UpdateInfoResponse:
 
 
 @dataclass(frozen=True)
+class UserAccount:
+    """UserAccount says how long a user is known."""
+
+    created_at: Optional[datetime]
+    """When the user's account was created: UTC, milliseconds; null if it is not known."""
+
+    first_message_at: Optional[datetime]
+    """When the user posted the first of their messages in the channel that are stored, even if they are deleted: UTC, milliseconds; null if none is stored."""
+
+
+@dataclass(frozen=True)
 class UserBan:
     """UserBan is a user's ban from a channel."""
 
@@ -2283,6 +2322,21 @@ class UserBan:
 
     banned_by: BannedBy
     """The user who applied the ban."""
+
+    reason: Optional[str] = None
+    """Why; null if no reason was given."""
+
+    expires_at: Optional[datetime] = None
+    """When it expires: UTC, milliseconds; null if it lasts until it is removed."""
+
+    batch_id: Optional[str] = None
+    """The batch that it belongs to: a UUID in lower case; null if it belongs to none."""
+
+    cause: Optional[str] = None
+    """What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch."""
+
+    moderator: Optional[BannedBy] = None
+    """The user who applied it."""
 
 
 @dataclass(frozen=True)
@@ -2327,6 +2381,21 @@ class UserMute:
 
     mute_expires_at: datetime
     """When the mute expires: UTC, milliseconds."""
+
+    reason: Optional[str] = None
+    """Why; null if no reason was given."""
+
+    expires_at: Optional[datetime] = None
+    """When it expires: UTC, milliseconds; null if it lasts until it is removed."""
+
+    batch_id: Optional[str] = None
+    """The batch that it belongs to: a UUID in lower case; null if it belongs to none."""
+
+    cause: Optional[str] = None
+    """What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch."""
+
+    moderator: Optional[BannedBy] = None
+    """The user who applied it."""
 
 
 @dataclass(frozen=True)

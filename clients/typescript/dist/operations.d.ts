@@ -50,6 +50,7 @@ export type AddVipRequest = Schemas['AddVipRequest'];
 export type AddVipResponse = Schemas['AddVipResponse'];
 export type AudienceMember = Schemas['AudienceMember'];
 export type BanBatch = Schemas['BanBatch'];
+export type BanElsewhere = Schemas['BanElsewhere'];
 export type BanEvent = Schemas['BanEvent'];
 export type BanUserRequest = Schemas['BanUserRequest'];
 export type BanUserResponse = Schemas['BanUserResponse'];
@@ -178,6 +179,7 @@ export type UnpinMessageRequest = Schemas['UnpinMessageRequest'];
 export type UpdateEvent = Schemas['UpdateEvent'];
 export type UpdateInfoRequest = Schemas['UpdateInfoRequest'];
 export type UpdateInfoResponse = Schemas['UpdateInfoResponse'];
+export type UserAccount = Schemas['UserAccount'];
 export type UserBan = Schemas['UserBan'];
 export type UserFollow = Schemas['UserFollow'];
 export type UserGrant = Schemas['UserGrant'];
@@ -279,7 +281,7 @@ export declare class Moderation extends Resource {
      */
     revertModerator(body: RevertModeratorRequest, options?: RequestOptions): Promise<RevertModeratorResponse>;
     /**
-     * Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages.
+     * Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages. With `include=card` it also returns what the user did and what was done about it. All of it is as of one instant.
      *
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; USER_NOT_FOUND if the user does not exist.
      */

@@ -117,7 +117,7 @@ export class Moderation extends Resource {
         return this.send('POST', '/v1/moderation/reverts', body, options);
     }
     /**
-     * Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages.
+     * Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages. With `include=card` it also returns what the user did and what was done about it. All of it is as of one instant.
      *
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; USER_NOT_FOUND if the user does not exist.
      */

@@ -982,6 +982,23 @@ export interface components {
              */
             stillBannedCount: number;
         };
+        /** @description BanElsewhere is a user's ban from another channel. */
+        BanElsewhere: {
+            /** @description The channel's owner, whose id is that of the channel. */
+            channel: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When the ban was applied: UTC, milliseconds.
+             */
+            bannedAt: string;
+            /** @description Why the user is banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+        };
         /** @description BanEvent is the payload of `channel.ban`. */
         BanEvent: {
             /**
@@ -2026,6 +2043,12 @@ export interface components {
             subscription: components["schemas"]["SubscriptionInfo"];
             /** @description The user's latest messages in the channel that are not deleted, newest first; at most 20. */
             messages: components["schemas"]["UserMessage"][];
+            /** @description The user's account. */
+            account?: components["schemas"]["UserAccount"];
+            /** @description The latest entries of the channel's log about the user, newest first, at most 20: as `GET /v1/moderation/log` returns them with this `userId`. */
+            log?: components["schemas"]["LogEntry"][];
+            /** @description The user's bans from other channels that the caller owns or moderates, newest first; at most 20. Only the 1,000 channels are searched that the caller has moderated longest. Empty for a service token that acts for no user. */
+            elsewhere?: components["schemas"]["BanElsewhere"][];
         };
         /** @description GiftEvent is the payload of `channel.subscription.gift`. */
         GiftEvent: {
@@ -3424,6 +3447,19 @@ export interface components {
             /** @description The category's name. */
             categoryTitle: string;
         };
+        /** @description UserAccount says how long a user is known. */
+        UserAccount: {
+            /**
+             * Format: date-time
+             * @description When the user's account was created: UTC, milliseconds; null if it is not known.
+             */
+            createdAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the user posted the first of their messages in the channel that are stored, even if they are deleted: UTC, milliseconds; null if none is stored.
+             */
+            firstMessageAt: string | null;
+        };
         /** @description UserBan is a user's ban from a channel. */
         UserBan: {
             /**
@@ -3433,6 +3469,22 @@ export interface components {
             bannedAt: string;
             /** @description The user who applied the ban. */
             bannedBy: components["schemas"]["BannedBy"];
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When it expires: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+             */
+            batchId?: string | null;
+            /** @description What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch. */
+            cause?: string;
+            /** @description The user who applied it. */
+            moderator?: components["schemas"]["BannedBy"];
         };
         /** @description UserFollow is a user's follow of a channel. */
         UserFollow: {
@@ -3473,6 +3525,22 @@ export interface components {
              * @description When the mute expires: UTC, milliseconds.
              */
             muteExpiresAt: string;
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When it expires: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+             */
+            batchId?: string | null;
+            /** @description What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch. */
+            cause?: string;
+            /** @description The user who applied it. */
+            moderator?: components["schemas"]["BannedBy"];
         };
         /** @description UserSummary is a row of a moderator or role list. */
         UserSummary: {
@@ -4208,6 +4276,8 @@ export interface operations {
                  * @example amara.okafor
                  */
                 username?: string;
+                /** @description What the response has in addition: `card`, the fields of UserCard and of UserSanction. If empty, nothing. */
+                include?: "card";
             };
             header?: never;
             path?: never;

@@ -209,7 +209,9 @@ type ModerationServiceClient interface {
 	// does not exist.
 	RevertModerator(ctx context.Context, in *RevertModeratorRequest, opts ...grpc.CallOption) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
-	// is, their roles, ban, mute, follow and subscription, and their latest messages.
+	// is, their roles, ban, mute, follow and subscription, and their latest messages. With
+	// `include=card` it also returns what the user did and what was done about it. All of it
+	// is as of one instant.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
@@ -627,7 +629,9 @@ type ModerationServiceServer interface {
 	// does not exist.
 	RevertModerator(context.Context, *RevertModeratorRequest) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
-	// is, their roles, ban, mute, follow and subscription, and their latest messages.
+	// is, their roles, ban, mute, follow and subscription, and their latest messages. With
+	// `include=card` it also returns what the user did and what was done about it. All of it
+	// is as of one instant.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
@@ -80,7 +81,7 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 	var page []Message
 	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
-		SELECT m.id, m.text, m.sent_at, m.reply_to_message_id, m.is_bot FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
+		SELECT m.id, m.text, m.sent_at, m.reply_to_message_id, m.is_bot FROM messages m`+s.ByIndex(latestIndex)+`
 		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND NOT `+users.Erased("?")+` AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC`+store.Limit(limit+1),
 		append([]any{userID, channelID, channelID, userID, channelID, userID}, args...),
@@ -98,6 +99,24 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 	}
 	last := page[limit-1]
 	return page[:limit], &Place{last.SentAt, last.ID}, nil
+}
+
+// FirstOf returns when the first of a user's messages in a channel was posted, of those that
+// are stored; nil if none is. Deleted messages count. Generations are used in ascending order,
+// so it is the first message of the first generation, or one that was deleted alone.
+func FirstOf(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*instant.Instant, error) {
+	messages := " FROM messages m" + s.ByIndex(latestIndex) + " WHERE m.user_id = ? AND m.channel_id = ? AND m.generation "
+	first := func(generation string) string {
+		return "SELECT * FROM (SELECT m.sent_at" + messages + "= " + generation + " ORDER BY m.sent_at LIMIT 1) AS t"
+	}
+	var at *instant.Instant
+	err := store.QueryRow(ctx, s.Read, "SELECT MIN(sent_at) FROM ("+first(strconv.Itoa(deletedAlone))+
+		" UNION ALL "+first("(SELECT MIN(m.generation)"+messages+">= 0)")+") AS firsts",
+		[]any{userID, channelID, userID, channelID, userID, channelID}, &at)
+	if err != nil {
+		return nil, fmt.Errorf("find the first message of a user: %w", s.Classify(err))
+	}
+	return at, nil
 }
 
 // MaxVisible is the largest number of ids that Visible takes.

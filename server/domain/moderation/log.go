@@ -72,7 +72,7 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	if err := authz.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
 		return nil, err
 	}
-	rows, err := s.readLog(ctx, q)
+	rows, err := readLog(ctx, s.Store, q)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
@@ -93,8 +93,12 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 
 // keys returns a query for the keys of the page, with its arguments. Without a user or
 // moderator in the query, it reads the newest entries of each type by index.
-func (q *logQuery) keys() (query string, args []any) {
-	const keys = "SELECT * FROM (SELECT id, sequence FROM events WHERE channel_id = ? AND sequence < ?"
+func (q *logQuery) keys(d *store.Dialect) (query string, args []any) {
+	index := ""
+	if !q.userID.IsZero() {
+		index = d.ByIndex("event_target_id_channel_id_sequence")
+	}
+	keys := "SELECT * FROM (SELECT id, sequence FROM events" + index + " WHERE channel_id = ? AND sequence < ?"
 	end := " ORDER BY sequence DESC" + store.Limit(q.limit+1) + ") AS t"
 	if q.userID.IsZero() && q.moderatorID.IsZero() {
 		parts := make([]string, len(q.types))
@@ -122,24 +126,23 @@ func (q *logQuery) keys() (query string, args []any) {
 
 // logPage selects a page of a log, in no order. The names of users who no longer exist
 // are those of deleted users.
-var logPage = store.Declare(func(_ *store.Dialect, q *logQuery) (string, []any) {
-	keys, args := q.keys()
+var logPage = store.Declare(func(d *store.Dialect, q *logQuery) (string, []any) {
+	keys, args := q.keys(d)
 	return `
 		SELECT e.id, e.sequence, e.type, e.occurred_at, e.client_id, e.request_id, e.payload,
 			e.actor_id, COALESCE(a.display_name, ?), COALESCE(a.slug, ?), e.target_id, COALESCE(u.display_name, ?), COALESCE(u.slug, ?),
 			CASE WHEN u.` + users.Exists + ` THEN COALESCE(e.evidence, '') ELSE '' END
-		FROM (SELECT id FROM (` + keys + `) AS k ORDER BY sequence DESC` + store.Limit(q.limit+1) + `) AS p
-		JOIN events e ON e.id = p.id
+		FROM (SELECT id FROM (` + keys + `) AS k ORDER BY sequence DESC` + store.Limit(q.limit+1) + `) AS p` + d.OrderedJoin() + `events e` + d.ByPrimaryKey("events") + ` ON e.id = p.id
 		LEFT JOIN users a ON a.id = e.actor_id
 		LEFT JOIN users u ON u.id = e.target_id`,
 		append([]any{users.DeletedDisplayName, users.DeletedUsername, users.DeletedDisplayName, users.DeletedUsername}, args...)
 })
 
 // readLog reads up to q.limit+1 entries, newest first.
-func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {
+func readLog(ctx context.Context, s *store.Store, q *logQuery) ([]*moderatov1.LogEntry, error) {
 	var rows []*moderatov1.LogEntry
-	err := logPage.Each(ctx, s.Store, q, func(r *store.Row) error {
-		row, err := readEntry(r, s.Store.Pictures)
+	err := logPage.Each(ctx, s, q, func(r *store.Row) error {
+		row, err := readEntry(r, s.Pictures)
 		rows = append(rows, row)
 		return err
 	})

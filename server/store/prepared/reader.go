@@ -5,11 +5,13 @@
 package prepared
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -23,6 +25,11 @@ const maxConnectionTries = 3
 type Reader struct {
 	// DB is the database, which should have been opened with a Connector.
 	DB *sql.DB
+	// In is the transaction that the rows are read in, if any, instead of DB. The rows then
+	// come from database/sql.
+	In interface {
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
 	// IgnoreDeadlines runs each statement to its end. It is meant for an embedded
 	// database, which has no network connection on which to set a deadline.
 	IgnoreDeadlines bool
@@ -45,6 +52,9 @@ func (r *Reader) One(ctx context.Context, query string, args []any, read func(*R
 
 // Each runs a query and passes every row to each.
 func (r *Reader) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
+	if r.In != nil {
+		return r.eachIn(ctx, query, args, each)
+	}
 	named, err := namedValues(args)
 	if err != nil {
 		return err
@@ -59,6 +69,37 @@ func (r *Reader) Each(ctx context.Context, query string, args []any, each func(*
 		return fmt.Errorf("query: %w", err)
 	}
 	return nil
+}
+
+// eachIn is Each in a transaction.
+func (r *Reader) eachIn(ctx context.Context, query string, args []any, each func(*Row) error) error {
+	rows, err := r.In.QueryContext(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	if err := new(Row).readAll(ctx, scanned{rows}, len(columns), each); err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	return nil
+}
+
+// scanned are rows of database/sql as a driver returns them.
+type scanned struct{ *sql.Rows }
+
+func (s scanned) Next(values []driver.Value) error {
+	if !s.Rows.Next() {
+		return cmp.Or(s.Err(), io.EOF)
+	}
+	columns := make([]any, len(values))
+	for i := range values {
+		columns[i] = (*any)(&values[i])
+	}
+	return s.Scan(columns...)
 }
 
 func (r *Reader) run(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {

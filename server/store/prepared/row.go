@@ -21,7 +21,12 @@ type Row struct {
 	err    error
 }
 
-func (r *Row) readAll(ctx context.Context, rows driver.Rows, columns int, each func(*Row) error) error {
+// nexter returns one row after the other, and then io.EOF.
+type nexter interface {
+	Next(values []driver.Value) error
+}
+
+func (r *Row) readAll(ctx context.Context, rows nexter, columns int, each func(*Row) error) error {
 	if len(r.values) != columns {
 		r.values = make([]driver.Value, columns)
 	}
