@@ -52,7 +52,7 @@ export function Bulk({ verbs: [verb, doing, done], users, change, onDone, onClos
   return (
     <Dialog title={`${verb} ${count}${isAsking ? '?' : ''}`} onClose={isRunning ? job.stop : onClose} onSubmit={() => (isAsking ? void run() : isRunning || onClose())}
       footer={isRunning ? undefined : <>{isAsking && <Button onClick={onClose}>Cancel</Button>}<Button type="submit" kind="main">{isAsking ? `${verb} ${count}` : 'Close'}</Button></>}>
-      {isAsking && <><Names users={users} />{children}</>}
+      {isAsking && <><p>{users.slice(0, maxNamed).map((user, i) => <>{i > 0 && ', '}<strong><bdi>{user.displayName}</bdi></strong></>)}{users.length > maxNamed && ` and ${plural(users.length - maxNamed, 'other')}`}</p>{children}</>}
       {isRunning && <JobProgress job={job}>{doing}</JobProgress>}
       {!isAsking && !isRunning && <Note kind={left ? 'warn' : 'good'}><p role="status">{plural(users.length - left, 'user')} {done}{job.state === 'stopped' && ', then stopped'}.{left > 0 && ` ${plural(left, 'user')} left, who ${left === 1 ? 'stays' : 'stay'} selected.`}</p></Note>}
       {job.state === 'failed' && <Problem error={job.error} />}
@@ -66,13 +66,4 @@ function focusAfter(): void {
   setTimeout(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>('tr.ended button, input[data-user]:enabled')?.focus({ preventScroll: true })
   })
-}
-
-function Names({ users }: { users: BulkUser[] }) {
-  return (
-    <p>
-      {users.slice(0, maxNamed).map((user, i) => <>{i > 0 && ', '}<strong><bdi>{user.displayName}</bdi></strong></>)}
-      {users.length > maxNamed && ` and ${plural(users.length - maxNamed, 'other')}`}
-    </p>
-  )
 }

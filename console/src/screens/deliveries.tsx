@@ -32,7 +32,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       {list.rows.length === 0 ? <p class="muted">Nothing was sent in the last 7 days.</p> : (
         <table class="table">
           <thead><tr><th scope="col">Event</th><th scope="col">Status</th><th scope="col" class="wide">Attempts</th><th scope="col" class="wide">Next or done</th><th scope="col">Again</th></tr></thead>
-          <tbody>{list.rows.map((row) => <Delivery key={row.id} row={row} enabled={webhook.status === 'enabled'} onAgain={() => void redeliver(row)} />)}</tbody>
+          <tbody>{list.rows.map((row) => <Delivery key={row.id} row={row} onAgain={webhook.status === 'enabled' && (() => void redeliver(row))} />)}</tbody>
         </table>
       )}
       {list.more && <Button busy={list.loadingMore} onClick={list.more}>More</Button>}
@@ -40,7 +40,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function Delivery({ row, enabled, onAgain }: { row: WebhookDelivery; enabled: boolean; onAgain: () => void }) {
+function Delivery({ row, onAgain }: { row: WebhookDelivery; onAgain: false | (() => void) }) {
   const [kind, icon, text] = statuses[row.status as keyof typeof statuses] ?? ['', 'info', row.status]
   const at = row.deliveredAt ?? row.nextAttemptAt
   return (
@@ -49,7 +49,7 @@ function Delivery({ row, enabled, onAgain }: { row: WebhookDelivery; enabled: bo
       <td><span class={`chip ${kind}`}><Icon name={icon} />{text}</span></td>
       <td class="wide number">{row.attempts}{row.lastStatus !== null && <span class="muted"> (last: {row.lastStatus})</span>}</td>
       <td class="wide">{!at ? '–' : row.status === 'pending' && Date.parse(at) < now() ? 'After the earlier ones' : <Time at={at} />}</td>
-      <td>{enabled ? <Button little onClick={onAgain}>Send<span class="hidden-text"> {row.type} again</span></Button> : '–'}</td>
+      <td>{onAgain ? <Button little onClick={onAgain}>Send<span class="hidden-text"> {row.type} again</span></Button> : '–'}</td>
     </tr>
   )
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { listBans } from '../api/pending'
 import { now } from '../api/clock'
 import { useDesk } from '../desk'
@@ -16,29 +16,28 @@ const columns = ['username', 'user id', 'banned at', 'by', 'reason', 'expires at
 export function Export({ filters, isFiltered, onClose }: { filters: Filters; isFiltered: boolean; onClose: () => void }) {
   const { client, channel } = useDesk()
   const job = useJob()
-  const read = useRef<{ rows: string[][]; cursor: string | undefined }>({ rows: [columns], cursor: undefined })
-  const [text, setText] = useState('')
+  const [file, setFile] = useState({ text: '', isComplete: false })
   const run = (): void => void job.start(0, async (step) => {
-    const { rows } = read.current
+    const rows = [columns]
+    let cursor: string | undefined
     do {
-      const page = await listBans(client, { channelId: channel.id, limit: 100, cursor: read.current.cursor, ...filters }, AbortSignal.timeout(30_000))
+      const page = await listBans(client, { channelId: channel.id, limit: 100, cursor, ...filters }, AbortSignal.timeout(30_000))
       for (const ban of page.rows) rows.push([ban.slug, ban.id, ban.bannedAt, ban.bannedBy.slug, ban.reason ?? '', ban.expiresAt ?? ''])
-      read.current.cursor = page.pagination.cursor
+      cursor = page.pagination.cursor
       step.advance(rows.length - 1)
-    } while (read.current.cursor && step.goesOn())
-    setText(csvOf(rows))
+    } while (cursor && step.goesOn())
+    setFile({ text: csvOf(rows), isComplete: !cursor })
   })
   useEffect(run, [])
-  const count = plural(read.current.rows.length - 1, 'ban')
-  const isComplete = job.state === 'done' || read.current.cursor === ''
+  const count = plural(job.done, 'ban')
+  const { text, isComplete } = file
   return (
     <Dialog title={isFiltered ? 'Export the bans that match' : 'Export all bans'} onClose={() => (job.state === 'running' ? job.stop() : onClose())}
       footer={job.state === 'running' ? undefined : <>
         <Button onClick={onClose}>Close</Button>
-        {!isComplete && <Button onClick={run}>{job.state === 'failed' ? 'Try again' : 'Go on'}</Button>}
-        {text && job.state !== 'failed' && <Download kind="main" name={`bans-${channel.username}-${new Date(now()).toISOString().slice(0, 10)}.csv`} text={text}>Download</Download>}
+        {text && <Download kind="main" name={`bans-${channel.username}-${new Date(now()).toISOString().slice(0, 10)}.csv`} text={text}>Download</Download>}
       </>}>
-      {job.state === 'running' ? <JobProgress job={job}>Bans read:</JobProgress> : job.state === 'failed' ? <Problem error={job.error} />
+      {job.state === 'running' ? <JobProgress job={job}>Bans read:</JobProgress> : job.state === 'failed' ? <Problem error={job.error} onRetry={run} />
         : <Note kind={isComplete ? 'good' : 'warn'}><p role="status">{isComplete ? `${count} read.` : `Stopped. The file has only the latest ${count}.`}</p></Note>}
       <p class="muted">A CSV with username, user id, time, moderator, reason and end. “Import a list” reads it.</p>
     </Dialog>

@@ -33,6 +33,8 @@ export function RoleList({ route }: { route: Route }) {
   shown.current = new Set(list.rows?.map(({ id }) => id))
   // A role that was given is no news once its row is here.
   const others = new Set([...changes.others].filter((key) => !list.rows?.some((row) => row.key === key)))
+  const remove = (row: Row) => isOwner && !changes.ended.has(row.key)
+    && <Button little onClick={() => void roles.remove(row, row.role)}>Remove<span class="hidden-text"> {row.displayName} as {roleNames[row.role]}</span></Button>
   return (
     <>
       {isOwner && <AddRole onAdded={list.reload} />}
@@ -41,8 +43,8 @@ export function RoleList({ route }: { route: Route }) {
         <Choices label="Role" values={[['', 'All'], ['moderator', 'Moderators'], ['vip', 'VIPs'], ['og', 'OGs']] as const} value={role} onChange={(value) => filter({ role: value })} />
       </div>
       <UserList users={{ ...users, changes: { ...changes, others } }} noun="role" endedWord="Removed" selectable={isOwner}
-        columns={isOwner ? [...columns, { name: 'Action', cell: (row) => !changes.ended.has(row.key) && <RemoveButton row={row} onRemove={() => void roles.remove(row, row.role)} /> }] : columns}
-        summary={(row) => <span class="row wrap tight"><RoleChip row={row} />{isOwner && !changes.ended.has(row.key) && <RemoveButton row={row} onRemove={() => void roles.remove(row, row.role)} />}</span>}
+        columns={isOwner ? [...columns, { name: 'Action', cell: remove }] : columns}
+        summary={(row) => <span class="row wrap tight"><RoleChip row={row} />{remove(row)}</span>}
         empty={<Empty icon="moderator" title={query || role ? 'No role matches' : 'Nobody has a role'}>{query ? 'A search finds names that begin with the text.' : 'Moderators, VIPs and OGs of the channel appear here.'}</Empty>}>
         <Button kind="danger" onClick={() => setTaking(users.selected)}>Remove roles</Button>
       </UserList>
@@ -66,10 +68,6 @@ function changeOf(event: Event, shown: ReadonlySet<string>): Change | undefined 
 
 function RoleChip({ row }: { row: Row }) {
   return <><span class="chip accent"><Icon name={row.role} />{roleNames[row.role] === 'moderator' ? 'Moderator' : roleNames[row.role]}</span>{row.isBanned && <span class="chip danger"><Icon name="ban" />Suspended: banned</span>}</>
-}
-
-function RemoveButton({ row, onRemove }: { row: Row; onRemove: () => void }) {
-  return <Button little onClick={onRemove}>Remove<span class="hidden-text"> {row.displayName} as {roleNames[row.role]}</span></Button>
 }
 
 const columns: Column<Row>[] = [

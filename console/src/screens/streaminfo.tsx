@@ -55,12 +55,10 @@ export function StreamInfo() {
 }
 
 /** different returns the edited fields that differ from what is saved. */
-function different(edited: Partial<Info>, { title, lang, category }: Info): Partial<Info> {
-  return {
-    ...(edited.title !== undefined && edited.title.trim() !== title && { title: edited.title }),
-    ...(edited.lang !== undefined && edited.lang !== lang && { lang: edited.lang }),
-    ...(edited.category && edited.category.id !== category.id && { category: edited.category }),
-  }
+function different(edited: Partial<Info>, saved: Info): Partial<Info> {
+  const { category } = edited
+  return Object.fromEntries(Object.entries(edited).filter(([name, value]) =>
+    name === 'category' ? category?.id !== saved.category.id : (value as string).trim() !== saved[name as 'title' | 'lang']))
 }
 
 function CategoryDialog({ onChoose, onClose }: { onChoose: (category: Info['category']) => void; onClose: () => void }) {

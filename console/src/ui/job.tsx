@@ -3,11 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatNumber } from '../format'
 import { Button } from './basics'
 
-/** Step is what the work of a job uses between its calls. */
+/** Step is what the work of a job uses between its calls: whether it goes on, and how much is done. */
 export interface Step {
-  /** goesOn reports whether the job was not stopped. */
   goesOn: () => boolean
-  /** advance tells how much is done. */
   advance: (done: number) => void
 }
 
