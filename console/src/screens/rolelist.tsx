@@ -72,7 +72,7 @@ function RoleChip({ row }: { row: Row }) {
 
 const columns: Column<Row>[] = [
   { name: 'Role', cell: (row) => <span class="row wrap tight"><RoleChip row={row} /></span> },
-  { name: 'Since', cell: (row) => formatDay(row.createdAt) },
+  { name: 'Since', cell: (row) => <span class="cut">{formatDay(row.createdAt)}</span> },
 ]
 
 /** AddRole gives a role to a user by username. */
