@@ -202,10 +202,11 @@ export function splitAround(text: string, phrase: string): string[] {
 
 const sweeps = new Map<string, Sweep>()
 
-/** useSweep returns the sweep of a channel, and draws the component again when it changes. */
+/** useSweep returns the user's sweep of a channel, and draws the component again when it changes. */
 export function useSweep(client: Moderato, channelId: string, userId: string): Sweep {
-  let sweep = sweeps.get(channelId)
-  if (!sweep) sweeps.set(channelId, (sweep = new Sweep(client, channelId, userId)))
+  const key = `${channelId} ${userId}`
+  let sweep = sweeps.get(key)
+  if (!sweep) sweeps.set(key, (sweep = new Sweep(client, channelId, userId)))
   const [, draw] = useState(0)
   useEffect(() => sweep.subscribe(() => draw((n) => n + 1)), [sweep])
   return sweep

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { useDesk } from '../desk'
 import { formatDuration, formatNumber, plural } from '../format'
 import { useStored } from '../model/store'
-import { hrefOf } from '../route'
 import { afterglowEnd, batchIdOf, type Commit, type Sweep } from '../sweep'
 import { Button, Note, Problem, Remaining } from '../ui/basics'
 import { useLoad } from '../ui/load'
@@ -11,7 +10,6 @@ import { useIsOver } from './raidpreview'
 
 /** CommitPanel shows how far a sweep has come, and what can be done about it. */
 export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit: Commit; readOnly: boolean }) {
-  const { channel } = useDesk()
   const [asked, setAsked] = useState(false)
   const { state, matched, terms, undone } = commit
   const batchId = batchIdOf(commit)
@@ -31,8 +29,6 @@ export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit:
         {state === 'done' && !undone && batchId && <Propagation batchId={batchId} />}
         <div class="row wrap">
           {commit.batch && !undone && !readOnly && <Button icon="undo" onClick={() => setAsked(true)}>{state === 'busy' ? 'Stop and undo' : 'Undo'}</Button>}
-          {batchId && <a class="button" href={hrefOf({ channel: channel.username, screen: 'people', part: 'bans', query: { batchId } })}>Users</a>}
-          {batchId && <a class="button" href={hrefOf({ channel: channel.username, screen: 'log', query: { batchId } })}>Log</a>}
           {state !== 'busy' && <Button kind="main" icon="plus" onClick={() => sweep.close()}>New sweep</Button>}
         </div>
       </div>
