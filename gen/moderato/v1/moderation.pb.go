@@ -2973,6 +2973,663 @@ func (x *ListLogResponse) GetTrimmedSequence() int64 {
 	return 0
 }
 
+// ListBansRequest names the channel, the filters and the page.
+type ListBansRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Returns only users whose username or display name starts with this text, ignoring case:
+	// 1 to 100 characters.
+	Query string `protobuf:"bytes,2,opt,name=query" json:"query,omitempty"`
+	// Returns only bans that this user applied: a UUID in upper or lower case. An unknown user
+	// applied none.
+	BannedBy string `protobuf:"bytes,3,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	// Returns only bans of this batch: a UUID in upper or lower case. An unknown batch has none.
+	BatchId string `protobuf:"bytes,4,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,5,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,6,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBansRequest) Reset() {
+	*x = ListBansRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBansRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBansRequest) ProtoMessage() {}
+
+func (x *ListBansRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBansRequest.ProtoReflect.Descriptor instead.
+func (*ListBansRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ListBansRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListBansRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListBansRequest) GetBannedBy() string {
+	if x != nil {
+		return x.BannedBy
+	}
+	return ""
+}
+
+func (x *ListBansRequest) GetBatchId() string {
+	if x != nil {
+		return x.BatchId
+	}
+	return ""
+}
+
+func (x *ListBansRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListBansRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListBansResponse is a page of bans.
+type ListBansResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The bans of the page, newest first. A search examines at most 10,000 bans for a page. So a
+	// page can have fewer rows than `limit`, or none, although there is a next page.
+	Rows []*ListedBan `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page; empty if this is the last page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBansResponse) Reset() {
+	*x = ListBansResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBansResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBansResponse) ProtoMessage() {}
+
+func (x *ListBansResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBansResponse.ProtoReflect.Descriptor instead.
+func (*ListBansResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ListBansResponse) GetRows() []*ListedBan {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListBansResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// ListedBan is a ban that is in force.
+type ListedBan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The banned user and the ban. In JSON, its fields are fields of the row itself.
+	BannedUser *BannedUser `protobuf:"bytes,1,opt,name=banned_user,json=bannedUser" json:"banned_user,omitempty"`
+	// The batch that banned the user: a UUID in lower case; null if it was none.
+	BatchId *string `protobuf:"bytes,2,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// What caused the ban: `batch` for a ban of a batch, a sweep or an afterglow, otherwise
+	// `moderator`.
+	Cause         string `protobuf:"bytes,3,opt,name=cause" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListedBan) Reset() {
+	*x = ListedBan{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListedBan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListedBan) ProtoMessage() {}
+
+func (x *ListedBan) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListedBan.ProtoReflect.Descriptor instead.
+func (*ListedBan) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ListedBan) GetBannedUser() *BannedUser {
+	if x != nil {
+		return x.BannedUser
+	}
+	return nil
+}
+
+func (x *ListedBan) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *ListedBan) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+// ListMutesRequest names the channel, the search and the page.
+type ListMutesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Returns only users whose username or display name starts with this text, ignoring case:
+	// 1 to 100 characters.
+	Query string `protobuf:"bytes,2,opt,name=query" json:"query,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,4,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMutesRequest) Reset() {
+	*x = ListMutesRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMutesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMutesRequest) ProtoMessage() {}
+
+func (x *ListMutesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMutesRequest.ProtoReflect.Descriptor instead.
+func (*ListMutesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *ListMutesRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListMutesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListMutesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListMutesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListMutesResponse is a page of mutes.
+type ListMutesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The mutes of the page, newest first. A search examines at most 10,000 mutes for a page. So a
+	// page can have fewer rows than `limit`, or none, although there is a next page.
+	Rows []*ListedMute `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page; empty if this is the last page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMutesResponse) Reset() {
+	*x = ListMutesResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMutesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMutesResponse) ProtoMessage() {}
+
+func (x *ListMutesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMutesResponse.ProtoReflect.Descriptor instead.
+func (*ListMutesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *ListMutesResponse) GetRows() []*ListedMute {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListMutesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// ListedMute is a mute that is in force.
+type ListedMute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the muted user: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The username in lower case.
+	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
+	// When the mute was applied: UTC, milliseconds.
+	MutedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=muted_at,json=mutedAt" json:"muted_at,omitempty"`
+	// The user who applied the mute.
+	MutedBy *BannedBy `protobuf:"bytes,5,opt,name=muted_by,json=mutedBy" json:"muted_by,omitempty"`
+	// Why the user is muted; null if no reason was given.
+	Reason *string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
+	// When the mute expires: UTC, milliseconds.
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListedMute) Reset() {
+	*x = ListedMute{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListedMute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListedMute) ProtoMessage() {}
+
+func (x *ListedMute) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListedMute.ProtoReflect.Descriptor instead.
+func (*ListedMute) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *ListedMute) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ListedMute) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ListedMute) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *ListedMute) GetMutedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MutedAt
+	}
+	return nil
+}
+
+func (x *ListedMute) GetMutedBy() *BannedBy {
+	if x != nil {
+		return x.MutedBy
+	}
+	return nil
+}
+
+func (x *ListedMute) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *ListedMute) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+// ListRolesRequest names the channel, the search and the page.
+type ListRolesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Returns only rows of this role: `moderator`, `vip` or `og`. Empty for all three.
+	Role string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
+	// Returns only users whose username or display name starts with this text, ignoring case:
+	// 1 to 100 characters.
+	Query string `protobuf:"bytes,3,opt,name=query" json:"query,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,5,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRolesRequest) Reset() {
+	*x = ListRolesRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRolesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRolesRequest) ProtoMessage() {}
+
+func (x *ListRolesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRolesRequest.ProtoReflect.Descriptor instead.
+func (*ListRolesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ListRolesRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListRolesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListRolesResponse is a page of users with their roles.
+type ListRolesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rows of the page. A search examines at most 10,000 rows for a page. So a page can have
+	// fewer rows than `limit`, or none, although there is a next page.
+	Rows []*RoleHolder `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page; empty if this is the last page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRolesResponse) Reset() {
+	*x = ListRolesResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRolesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRolesResponse) ProtoMessage() {}
+
+func (x *ListRolesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRolesResponse.ProtoReflect.Descriptor instead.
+func (*ListRolesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ListRolesResponse) GetRows() []*RoleHolder {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListRolesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// RoleHolder is a user who holds a role in a channel.
+type RoleHolder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user. In JSON, its fields are fields of the row itself.
+	User *UserSummary `protobuf:"bytes,1,opt,name=user" json:"user,omitempty"`
+	// The role: `moderator`, `vip` or `og`.
+	Role string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
+	// When the user got the role: UTC, milliseconds.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Whether the user is banned from the channel. A banned user keeps the role, but as a
+	// moderator has no moderation right while the ban lasts.
+	IsBanned      bool `protobuf:"varint,4,opt,name=is_banned,json=isBanned" json:"is_banned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoleHolder) Reset() {
+	*x = RoleHolder{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoleHolder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoleHolder) ProtoMessage() {}
+
+func (x *RoleHolder) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoleHolder.ProtoReflect.Descriptor instead.
+func (*RoleHolder) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *RoleHolder) GetUser() *UserSummary {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *RoleHolder) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *RoleHolder) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *RoleHolder) GetIsBanned() bool {
+	if x != nil {
+		return x.IsBanned
+	}
+	return false
+}
+
 // LogEntry is a change in a channel.
 type LogEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3008,7 +3665,7 @@ type LogEntry struct {
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3020,7 +3677,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3033,7 +3690,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *LogEntry) GetId() string {
@@ -3124,7 +3781,7 @@ type LoggedEnd struct {
 
 func (x *LoggedEnd) Reset() {
 	*x = LoggedEnd{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +3793,7 @@ func (x *LoggedEnd) String() string {
 func (*LoggedEnd) ProtoMessage() {}
 
 func (x *LoggedEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +3806,7 @@ func (x *LoggedEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedEnd.ProtoReflect.Descriptor instead.
 func (*LoggedEnd) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *LoggedEnd) GetEndReason() string {
@@ -3180,7 +3837,7 @@ type LoggedSanction struct {
 
 func (x *LoggedSanction) Reset() {
 	*x = LoggedSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3849,7 @@ func (x *LoggedSanction) String() string {
 func (*LoggedSanction) ProtoMessage() {}
 
 func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3862,7 @@ func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
 func (*LoggedSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LoggedSanction) GetReason() string {
@@ -3251,7 +3908,7 @@ type EvidenceMessage struct {
 
 func (x *EvidenceMessage) Reset() {
 	*x = EvidenceMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3263,7 +3920,7 @@ func (x *EvidenceMessage) String() string {
 func (*EvidenceMessage) ProtoMessage() {}
 
 func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3276,7 +3933,7 @@ func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvidenceMessage.ProtoReflect.Descriptor instead.
 func (*EvidenceMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *EvidenceMessage) GetMessageId() string {
@@ -3316,7 +3973,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3985,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3998,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *LogUser) GetId() string {
@@ -3385,7 +4042,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3397,7 +4054,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3410,7 +4067,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -3468,7 +4125,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3480,7 +4137,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[48]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3493,7 +4150,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{48}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -3570,7 +4227,7 @@ type UserCard struct {
 
 func (x *UserCard) Reset() {
 	*x = UserCard{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3582,7 +4239,7 @@ func (x *UserCard) String() string {
 func (*UserCard) ProtoMessage() {}
 
 func (x *UserCard) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[49]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3595,7 +4252,7 @@ func (x *UserCard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserCard.ProtoReflect.Descriptor instead.
 func (*UserCard) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{49}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *UserCard) GetAccount() *UserAccount {
@@ -3633,7 +4290,7 @@ type UserAccount struct {
 
 func (x *UserAccount) Reset() {
 	*x = UserAccount{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3645,7 +4302,7 @@ func (x *UserAccount) String() string {
 func (*UserAccount) ProtoMessage() {}
 
 func (x *UserAccount) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[50]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3658,7 +4315,7 @@ func (x *UserAccount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserAccount.ProtoReflect.Descriptor instead.
 func (*UserAccount) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *UserAccount) GetCreatedAt() *timestamppb.Timestamp {
@@ -3692,7 +4349,7 @@ type BanElsewhere struct {
 
 func (x *BanElsewhere) Reset() {
 	*x = BanElsewhere{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3704,7 +4361,7 @@ func (x *BanElsewhere) String() string {
 func (*BanElsewhere) ProtoMessage() {}
 
 func (x *BanElsewhere) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[51]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3717,7 +4374,7 @@ func (x *BanElsewhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanElsewhere.ProtoReflect.Descriptor instead.
 func (*BanElsewhere) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{51}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *BanElsewhere) GetChannel() *UserSummary {
@@ -3767,7 +4424,7 @@ type UserSanction struct {
 
 func (x *UserSanction) Reset() {
 	*x = UserSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3779,7 +4436,7 @@ func (x *UserSanction) String() string {
 func (*UserSanction) ProtoMessage() {}
 
 func (x *UserSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[52]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3792,7 +4449,7 @@ func (x *UserSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserSanction.ProtoReflect.Descriptor instead.
 func (*UserSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{52}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *UserSanction) GetReason() string {
@@ -3845,7 +4502,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3857,7 +4514,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[53]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3870,7 +4527,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{53}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -3907,7 +4564,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +4576,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[54]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +4589,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{54}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -3960,7 +4617,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3972,7 +4629,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[55]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3985,7 +4642,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{55}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -4010,7 +4667,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4022,7 +4679,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[56]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4035,7 +4692,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{56}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -4073,7 +4730,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4085,7 +4742,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[57]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4098,7 +4755,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{57}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *GetPropagationRequest) GetChannelId() string {
@@ -4135,7 +4792,7 @@ type GetPropagationResponse struct {
 
 func (x *GetPropagationResponse) Reset() {
 	*x = GetPropagationResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4147,7 +4804,7 @@ func (x *GetPropagationResponse) String() string {
 func (*GetPropagationResponse) ProtoMessage() {}
 
 func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4160,7 +4817,7 @@ func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationResponse.ProtoReflect.Descriptor instead.
 func (*GetPropagationResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{58}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *GetPropagationResponse) GetSubscriberCount() int32 {
@@ -4418,7 +5075,65 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
 	"pagination\x12)\n" +
-	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\xc1\x03\n" +
+	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\xc5\x01\n" +
+	"\x0fListBansRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1c\n" +
+	"\x05query\x18\x02 \x01(\tB\x06\x92\xb5\x18\x02\x10dR\x05query\x12\x1b\n" +
+	"\tbanned_by\x18\x03 \x01(\tR\bbannedBy\x12\x19\n" +
+	"\bbatch_id\x18\x04 \x01(\tR\abatchId\x12\x16\n" +
+	"\x06cursor\x18\x05 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x06 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"w\n" +
+	"\x10ListBansResponse\x12*\n" +
+	"\x04rows\x18\x01 \x03(\v2\x16.moderato.v1.ListedBanR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\x83\x01\n" +
+	"\tListedBan\x12>\n" +
+	"\vbanned_user\x18\x01 \x01(\v2\x17.moderato.v1.BannedUserB\x04е\x18\x01R\n" +
+	"bannedUser\x12 \n" +
+	"\bbatch_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
+	"\x05cause\x18\x03 \x01(\tR\x05cause\"\x8e\x01\n" +
+	"\x10ListMutesRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1c\n" +
+	"\x05query\x18\x02 \x01(\tB\x06\x92\xb5\x18\x02\x10dR\x05query\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x04 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"y\n" +
+	"\x11ListMutesResponse\x12+\n" +
+	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.ListedMuteR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\x96\x02\n" +
+	"\n" +
+	"ListedMute\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x125\n" +
+	"\bmuted_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\amutedAt\x120\n" +
+	"\bmuted_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\amutedBy\x12\x1d\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xbc\x01\n" +
+	"\x10ListRolesRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12,\n" +
+	"\x04role\x18\x02 \x01(\tB\x18\x92\xb5\x18\x14J\tmoderatorJ\x03vipJ\x02ogR\x04role\x12\x1c\n" +
+	"\x05query\x18\x03 \x01(\tB\x06\x92\xb5\x18\x02\x10dR\x05query\x12\x16\n" +
+	"\x06cursor\x18\x04 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x05 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"y\n" +
+	"\x11ListRolesResponse\x12+\n" +
+	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.RoleHolderR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\xac\x01\n" +
+	"\n" +
+	"RoleHolder\x122\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.moderato.v1.UserSummaryB\x04е\x18\x01R\x04user\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\tR\x04role\x129\n" +
+	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1b\n" +
+	"\tis_banned\x18\x04 \x01(\bR\bisBanned\"\xc1\x03\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
@@ -4513,7 +5228,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x16GetPropagationResponse\x12)\n" +
 	"\x10subscriber_count\x18\x01 \x01(\x05R\x0fsubscriberCount\x12#\n" +
 	"\rapplied_count\x18\x02 \x01(\x05R\fappliedCount\x128\n" +
-	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\xcb\x13\n" +
+	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\xf3\x16\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -4549,7 +5264,13 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01\x12\x9c\x01\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01\x12\x8b\x01\n" +
+	"\bListBans\x12\x1c.moderato.v1.ListBansRequest\x1a\x1d.moderato.v1.ListBansResponse\"B\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/moderation/banned-users\x90\x02\x01\x12\x8d\x01\n" +
+	"\tListMutes\x12\x1d.moderato.v1.ListMutesRequest\x1a\x1e.moderato.v1.ListMutesResponse\"A\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/muted-users\x90\x02\x01\x12\x87\x01\n" +
+	"\tListRoles\x12\x1d.moderato.v1.ListRolesRequest\x1a\x1e.moderato.v1.ListRolesResponse\";\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/roles\x90\x02\x01\x12\x9c\x01\n" +
 	"\x0eGetPropagation\x12\".moderato.v1.GetPropagationRequest\x1a#.moderato.v1.GetPropagationResponse\"A\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/propagation\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -4565,7 +5286,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -4609,133 +5330,161 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*SweepCounts)(nil),                   // 39: moderato.v1.SweepCounts
 	(*ListLogRequest)(nil),                // 40: moderato.v1.ListLogRequest
 	(*ListLogResponse)(nil),               // 41: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 42: moderato.v1.LogEntry
-	(*LoggedEnd)(nil),                     // 43: moderato.v1.LoggedEnd
-	(*LoggedSanction)(nil),                // 44: moderato.v1.LoggedSanction
-	(*EvidenceMessage)(nil),               // 45: moderato.v1.EvidenceMessage
-	(*LogUser)(nil),                       // 46: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 47: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 48: moderato.v1.GetUserResponse
-	(*UserCard)(nil),                      // 49: moderato.v1.UserCard
-	(*UserAccount)(nil),                   // 50: moderato.v1.UserAccount
-	(*BanElsewhere)(nil),                  // 51: moderato.v1.BanElsewhere
-	(*UserSanction)(nil),                  // 52: moderato.v1.UserSanction
-	(*UserBan)(nil),                       // 53: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 54: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 55: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 56: moderato.v1.UserMessage
-	(*GetPropagationRequest)(nil),         // 57: moderato.v1.GetPropagationRequest
-	(*GetPropagationResponse)(nil),        // 58: moderato.v1.GetPropagationResponse
-	(*Pagination)(nil),                    // 59: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 60: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 61: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 62: moderato.v1.BannedBy
-	(*structpb.Struct)(nil),               // 63: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 64: moderato.v1.SubscriptionInfo
+	(*ListBansRequest)(nil),               // 42: moderato.v1.ListBansRequest
+	(*ListBansResponse)(nil),              // 43: moderato.v1.ListBansResponse
+	(*ListedBan)(nil),                     // 44: moderato.v1.ListedBan
+	(*ListMutesRequest)(nil),              // 45: moderato.v1.ListMutesRequest
+	(*ListMutesResponse)(nil),             // 46: moderato.v1.ListMutesResponse
+	(*ListedMute)(nil),                    // 47: moderato.v1.ListedMute
+	(*ListRolesRequest)(nil),              // 48: moderato.v1.ListRolesRequest
+	(*ListRolesResponse)(nil),             // 49: moderato.v1.ListRolesResponse
+	(*RoleHolder)(nil),                    // 50: moderato.v1.RoleHolder
+	(*LogEntry)(nil),                      // 51: moderato.v1.LogEntry
+	(*LoggedEnd)(nil),                     // 52: moderato.v1.LoggedEnd
+	(*LoggedSanction)(nil),                // 53: moderato.v1.LoggedSanction
+	(*EvidenceMessage)(nil),               // 54: moderato.v1.EvidenceMessage
+	(*LogUser)(nil),                       // 55: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 56: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 57: moderato.v1.GetUserResponse
+	(*UserCard)(nil),                      // 58: moderato.v1.UserCard
+	(*UserAccount)(nil),                   // 59: moderato.v1.UserAccount
+	(*BanElsewhere)(nil),                  // 60: moderato.v1.BanElsewhere
+	(*UserSanction)(nil),                  // 61: moderato.v1.UserSanction
+	(*UserBan)(nil),                       // 62: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 63: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 64: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 65: moderato.v1.UserMessage
+	(*GetPropagationRequest)(nil),         // 66: moderato.v1.GetPropagationRequest
+	(*GetPropagationResponse)(nil),        // 67: moderato.v1.GetPropagationResponse
+	(*Pagination)(nil),                    // 68: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 69: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 70: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 71: moderato.v1.BannedBy
+	(*BannedUser)(nil),                    // 72: moderato.v1.BannedUser
+	(*structpb.Struct)(nil),               // 73: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 74: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	59, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	60, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	59, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	61, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	68, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	69, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	68, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	70, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	70, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	11, // 7: moderato.v1.BanUserResponse.outcome:type_name -> moderato.v1.BanOutcome
-	61, // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	70, // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 9: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	20, // 10: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
 	22, // 11: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
 	23, // 12: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
 	26, // 13: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	59, // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	62, // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	61, // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	68, // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	70, // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	71, // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	70, // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	29, // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	23, // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	61, // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	70, // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
 	32, // 21: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
 	23, // 22: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	61, // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	70, // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
 	35, // 24: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
 	36, // 25: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	56, // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	65, // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
 	39, // 27: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	42, // 28: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	59, // 29: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 30: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	46, // 31: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	46, // 32: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	63, // 33: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	44, // 34: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	43, // 35: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
-	61, // 36: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	45, // 37: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	61, // 38: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	60, // 39: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	53, // 40: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	54, // 41: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	55, // 42: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	64, // 43: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	56, // 44: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	49, // 45: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
-	50, // 46: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
-	42, // 47: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
-	51, // 48: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
-	61, // 49: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
-	61, // 50: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
-	60, // 51: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
-	61, // 52: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
-	61, // 53: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
-	61, // 54: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
-	62, // 55: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
-	61, // 56: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	62, // 57: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	52, // 58: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
-	61, // 59: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	52, // 60: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
-	61, // 61: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	61, // 62: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 63: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 64: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 65: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 66: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 67: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13, // 68: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15, // 69: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17, // 70: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19, // 71: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24, // 72: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27, // 73: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33, // 74: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37, // 75: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30, // 76: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	47, // 77: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40, // 78: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	57, // 79: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,  // 80: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 81: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 82: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 83: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12, // 84: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14, // 85: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16, // 86: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18, // 87: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21, // 88: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25, // 89: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28, // 90: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34, // 91: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38, // 92: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31, // 93: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	48, // 94: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41, // 95: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	58, // 96: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	80, // [80:97] is the sub-list for method output_type
-	63, // [63:80] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	51, // 28: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	68, // 29: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	44, // 30: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
+	68, // 31: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
+	72, // 32: moderato.v1.ListedBan.banned_user:type_name -> moderato.v1.BannedUser
+	47, // 33: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
+	68, // 34: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
+	70, // 35: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
+	71, // 36: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
+	70, // 37: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
+	50, // 38: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
+	68, // 39: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
+	69, // 40: moderato.v1.RoleHolder.user:type_name -> moderato.v1.UserSummary
+	70, // 41: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
+	70, // 42: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	55, // 43: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	55, // 44: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	73, // 45: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	53, // 46: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	52, // 47: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	70, // 48: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	54, // 49: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	70, // 50: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	69, // 51: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	62, // 52: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	63, // 53: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	64, // 54: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	74, // 55: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	65, // 56: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	58, // 57: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
+	59, // 58: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
+	51, // 59: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
+	60, // 60: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
+	70, // 61: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
+	70, // 62: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
+	69, // 63: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
+	70, // 64: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
+	70, // 65: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
+	70, // 66: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
+	71, // 67: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
+	70, // 68: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	71, // 69: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	61, // 70: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
+	70, // 71: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	61, // 72: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
+	70, // 73: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	70, // 74: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 75: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 76: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 77: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 78: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 79: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13, // 80: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15, // 81: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17, // 82: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19, // 83: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24, // 84: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27, // 85: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33, // 86: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37, // 87: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30, // 88: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56, // 89: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40, // 90: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42, // 91: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45, // 92: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48, // 93: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	66, // 94: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,  // 95: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 96: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 97: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 98: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12, // 99: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14, // 100: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16, // 101: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18, // 102: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21, // 103: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25, // 104: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28, // 105: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34, // 106: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38, // 107: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31, // 108: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57, // 109: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41, // 110: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43, // 111: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46, // 112: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49, // 113: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	67, // 114: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	95, // [95:115] is the sub-list for method output_type
+	75, // [75:95] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -4751,7 +5500,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   59,
+			NumMessages:   68,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
