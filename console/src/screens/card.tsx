@@ -12,13 +12,16 @@ import { SanctionForm } from './sanction'
 
 type Form = 'ban' | 'mute' | undefined
 
+/** A user with what `include=card` adds. */
+type Card = GetUserResponse & Required<Pick<GetUserResponse, 'account' | 'log' | 'elsewhere'>>
+
 /** UserCard tells what a moderator must know about a user, and does what can be done about them. */
 export function UserCard({ userId, displayName, form, onForm, onClose }: { userId: string; displayName: string; form: Form; onForm: (form: Form) => void; onClose: () => void }) {
   const { client, channel, store } = useDesk()
   const readOnly = useStored(store, (state) => state.connection.rightLost)
   // What happens to the user while the card is open shows in it.
   const latest = useStored(store, (state) => state.recent.find((event) => concerns(event.payload, userId))?.metadata.messageId)
-  const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }), [userId, channel.id, latest])
+  const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }) as Promise<Card>, [userId, channel.id, latest])
   const drawer = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!form) drawer.current?.focus()
@@ -50,7 +53,7 @@ function concerns(payload: object, userId: string): boolean {
 
 const roleNames: Record<string, string> = { owner: 'Owner', moderator: 'Moderator', vip: 'VIP', og: 'OG' }
 
-function Content({ user, canAct, onForm }: { user: GetUserResponse; canAct: boolean; onForm: (form: Form) => void }) {
+function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm: (form: Form) => void }) {
   const { client, channel } = useDesk()
   const target = user.user
   return (
@@ -93,7 +96,7 @@ function Content({ user, canAct, onForm }: { user: GetUserResponse; canAct: bool
   )
 }
 
-function Sanctions({ user: { ban, mute } }: { user: GetUserResponse }) {
+function Sanctions({ user: { ban, mute } }: { user: Card }) {
   return (
     <>
       {ban && (
@@ -114,7 +117,7 @@ function Sanctions({ user: { ban, mute } }: { user: GetUserResponse }) {
   )
 }
 
-function Facts({ user: { account, follow, subscription } }: { user: GetUserResponse }) {
+function Facts({ user: { account, follow, subscription } }: { user: Card }) {
   return (
     <dl class="facts">
       {account.createdAt && <><dt>Account created</dt><dd>{formatDay(account.createdAt)}</dd></>}
