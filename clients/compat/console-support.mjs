@@ -37,8 +37,8 @@ export async function signIn(t, { screen = 'chat', name = /Tomasz Wrona/, ...opt
   return page
 }
 
-/** row finds the messages with a text. */
-export const row = (page, text) => page.locator('li.message', { hasText: text })
+/** row finds the messages that end with what a text ends with: post makes each end unique. */
+export const row = (page, text) => page.locator('li.message', { hasText: text.slice(-8) })
 
 /** toast finds what became of an action. */
 export const toast = (page, text) => page.locator('.toast', { hasText: text })

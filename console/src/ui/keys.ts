@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { store, stored } from '../api/storage'
 
 const setting = 'moderato-console-keys'
@@ -40,7 +40,8 @@ addEventListener('keydown', (event) => {
 
 /** useKeys binds keys while a component is shown. Later components come before earlier ones. */
 export function useKeys(keys: Keys): void {
-  useEffect(() => {
+  // Before the next key, so that it meets what the former one changed.
+  useLayoutEffect(() => {
     layers.push(keys)
     return () => void layers.splice(layers.indexOf(keys), 1)
   })
