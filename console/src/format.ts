@@ -47,3 +47,6 @@ export function formatAgo(at: string): string {
 
 /** plural returns a count with its noun. */
 export const plural = (count: number, noun: string, many = `${noun}s`): string => `${formatNumber(count)} ${count === 1 ? noun : many}`
+
+/** withoutEmotes shortens the emotes of a text of which the page does not know the pictures. */
+export const withoutEmotes = (text: string): string => text.replace(/\[emote:[0-9a-f-]{36}\]/g, '[emote]')

@@ -2,7 +2,7 @@ import type { GetUserResponse } from '@moderato-live/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { unban, unmute } from '../actions'
 import { useDesk } from '../desk'
-import { formatAgo, formatDay } from '../format'
+import { formatAgo, formatDay, withoutEmotes } from '../format'
 import { useStored } from '../model/store'
 import { Avatar, Button, Note, Problem, Progress, Remaining, Time, nameColor } from '../ui/basics'
 import { useLoad } from '../ui/load'
@@ -79,7 +79,7 @@ function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm
       <section class="section">
         <h3>Latest messages</h3>
         {user.messages.length === 0 && <p class="muted">No messages that viewers can see.</p>}
-        <ul class="lines">{user.messages.slice(0, 10).map((m) => <li key={m.messageId}><span class="muted small"><Time at={m.createdAt} /></span> <bdi class="user-text">{m.message}</bdi></li>)}</ul>
+        <ul class="lines">{user.messages.slice(0, 10).map((m) => <li key={m.messageId}><span class="muted small"><Time at={m.createdAt} /></span> <bdi class="user-text">{withoutEmotes(m.message)}</bdi></li>)}</ul>
       </section>
       <section class="section">
         <h3>History in this channel</h3>

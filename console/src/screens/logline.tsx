@@ -1,4 +1,5 @@
 import type { LogEntry } from '@moderato-live/client'
+import { withoutEmotes } from '../format'
 import { Time } from '../ui/basics'
 
 const verbs: Record<string, string> = {
@@ -42,7 +43,7 @@ export function Evidence({ entry }: { entry: LogEntry }) {
   if (!entry.evidence?.length) return null
   return (
     <ul class="evidence" aria-label="Messages before it">
-      {entry.evidence.map((m) => <li key={m.messageId} class="user-text"><bdi>{m.text}</bdi></li>)}
+      {entry.evidence.map((m) => <li key={m.messageId} class="user-text"><bdi>{withoutEmotes(m.text)}</bdi></li>)}
     </ul>
   )
 }
