@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
@@ -127,6 +129,35 @@ func TestQueryParserSetsFields(t *testing.T) {
 		}
 		if !maps.EqualFunc(set, c.want, equal) {
 			t.Errorf("%s: got %v, want %v", c.query, set, c.want)
+		}
+	}
+}
+
+// TestQueryParserReadsTimes uses a request of the contract, because the message of everyKind has no
+// time. A plus that is not percent-encoded is a space.
+func TestQueryParserReadsTimes(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"since=2026-01-31T18:00:00Z":                            "2026-01-31T18:00:00Z",
+		"since=2026-01-31T18:00:00.5%2B01:00":                   "2026-01-31T17:00:00.5Z",
+		"since=2026-01-31T18:00:00+01:00":                       "",
+		"since=2026-01-31T18:00:00":                             "",
+		"since=2026-01-31":                                      "",
+		"since=":                                                "",
+		"since=2026-01-31T18:00:00Z&since=2026-01-31T18:00:00Z": "",
+	} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var request moderatov1.RevertModeratorRequest
+		err = queryParser{}.Parse(&request, values, nil)
+		if want == "" {
+			if fault := new(apierr.Error); !errors.As(err, &fault) || len(fault.Violations) != 1 || fault.Violations[0].Field != "since" {
+				t.Errorf("%s: got %v, want a violation of since", query, err)
+			}
+		} else if got := request.GetSince().AsTime().Format(time.RFC3339Nano); err != nil || got != want {
+			t.Errorf("%s: got %s and %v, want %s", query, got, err, want)
 		}
 	}
 }

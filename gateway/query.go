@@ -10,6 +10,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/internal/jsonapi"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
@@ -88,13 +89,16 @@ func compareKeys(a, b string) int {
 	return cmp.Or(strings.Compare(nameA, nameB), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
+// timestampName is the only message that a parameter can have as its value.
+var timestampName = (*timestamppb.Timestamp)(nil).ProtoReflect().Descriptor().FullName()
+
 // setField sets a field. It returns what is wrong with the values, or an empty string.
 func setField(m protoreflect.Message, field protoreflect.FieldDescriptor, texts []string) string {
 	if !field.IsList() {
 		if len(texts) > 1 {
 			return givenTwice
 		}
-		value, problem := parseScalar(field.Kind(), texts[0])
+		value, problem := parseValue(field, texts[0])
 		if problem == "" {
 			m.Set(field, value)
 		}
@@ -102,7 +106,7 @@ func setField(m protoreflect.Message, field protoreflect.FieldDescriptor, texts 
 	}
 	list := m.Mutable(field).List()
 	for _, text := range texts {
-		value, problem := parseScalar(field.Kind(), text)
+		value, problem := parseValue(field, text)
 		if problem != "" {
 			return problem
 		}
@@ -111,8 +115,10 @@ func setField(m protoreflect.Message, field protoreflect.FieldDescriptor, texts 
 	return ""
 }
 
-func parseScalar(kind protoreflect.Kind, text string) (value protoreflect.Value, problem string) {
-	switch kind {
+// parseValue converts the text of a parameter to a value of a field. It returns what is wrong
+// with the text, or an empty string.
+func parseValue(field protoreflect.FieldDescriptor, text string) (value protoreflect.Value, problem string) {
+	switch kind := field.Kind(); kind {
 	case protoreflect.StringKind:
 		if strings.ToValidUTF8(text, "") != text {
 			return value, "must be valid UTF-8"
@@ -125,6 +131,11 @@ func parseScalar(kind protoreflect.Kind, text string) (value protoreflect.Value,
 			return value, "must be true or false"
 		}
 		return protoreflect.ValueOfBool(text == "true"), ""
+	case protoreflect.MessageKind:
+		if field.Message().FullName() == timestampName {
+			at, problem := jsonapi.ParseTimestamp(text)
+			return protoreflect.ValueOfMessage(at.ProtoReflect()), problem
+		}
 	}
 	return value, "cannot be given in a query"
 }

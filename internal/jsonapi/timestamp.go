@@ -1,6 +1,10 @@
 package jsonapi
 
-import "time"
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
 
 // The first second of year 1 and the last second of year 9999, in Unix time.
 const (
@@ -30,6 +34,16 @@ func appendTimestamp(b []byte, seconds, nanos int64) []byte {
 
 // digit returns the last decimal digit of n in ASCII.
 func digit(n int) byte { return '0' + byte(n%10) }
+
+// ParseTimestamp converts the text of a JSON string to a point in time. It returns what is
+// wrong with the text, or an empty string.
+func ParseTimestamp(text string) (t *timestamppb.Timestamp, wrong string) {
+	seconds, nanos, ok := parseTimestamp([]byte(text))
+	if !ok {
+		return nil, descTimestamp
+	}
+	return &timestamppb.Timestamp{Seconds: seconds, Nanos: nanos}, ""
+}
 
 // parseTimestamp parses a point in time in the form of RFC 3339, with any fraction, of
 // which nine digits are kept, and any offset. It does not use package time, which also
