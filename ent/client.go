@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/channelmetric"
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
 	"github.com/moderato-live/moderato/ent/chatserver"
@@ -79,6 +80,8 @@ type Client struct {
 	ChannelCount *ChannelCountClient
 	// ChannelCountDelta is the client for interacting with the ChannelCountDelta builders.
 	ChannelCountDelta *ChannelCountDeltaClient
+	// ChannelMetric is the client for interacting with the ChannelMetric builders.
+	ChannelMetric *ChannelMetricClient
 	// ChatBatch is the client for interacting with the ChatBatch builders.
 	ChatBatch *ChatBatchClient
 	// ChatGeneration is the client for interacting with the ChatGeneration builders.
@@ -172,6 +175,7 @@ func (c *Client) init() {
 	c.Channel = NewChannelClient(c.config)
 	c.ChannelCount = NewChannelCountClient(c.config)
 	c.ChannelCountDelta = NewChannelCountDeltaClient(c.config)
+	c.ChannelMetric = NewChannelMetricClient(c.config)
 	c.ChatBatch = NewChatBatchClient(c.config)
 	c.ChatGeneration = NewChatGenerationClient(c.config)
 	c.ChatServer = NewChatServerClient(c.config)
@@ -310,6 +314,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Channel:            NewChannelClient(cfg),
 		ChannelCount:       NewChannelCountClient(cfg),
 		ChannelCountDelta:  NewChannelCountDeltaClient(cfg),
+		ChannelMetric:      NewChannelMetricClient(cfg),
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
@@ -375,6 +380,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Channel:            NewChannelClient(cfg),
 		ChannelCount:       NewChannelCountClient(cfg),
 		ChannelCountDelta:  NewChannelCountDeltaClient(cfg),
+		ChannelMetric:      NewChannelMetricClient(cfg),
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
@@ -442,13 +448,14 @@ func (c *Client) Close() error {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
-		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
-		c.ChatServer, c.Chatter, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event,
-		c.EventSequencer, c.EventSession, c.EventSink, c.EventSubscription,
-		c.EventTicket, c.Follow, c.Grant, c.IdempotencyKey, c.Message,
-		c.MessageGeneration, c.Mute, c.Pardon, c.PinnedMessage, c.Raid, c.RefreshToken,
-		c.ReplacedBan, c.Role, c.StandingSubscriber, c.Stream, c.Subscription, c.Sweep,
-		c.SweepChunk, c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChannelMetric, c.ChatBatch,
+		c.ChatGeneration, c.ChatServer, c.Chatter, c.Clip, c.CursorKey, c.Emote,
+		c.Erasure, c.Event, c.EventSequencer, c.EventSession, c.EventSink,
+		c.EventSubscription, c.EventTicket, c.Follow, c.Grant, c.IdempotencyKey,
+		c.Message, c.MessageGeneration, c.Mute, c.Pardon, c.PinnedMessage, c.Raid,
+		c.RefreshToken, c.ReplacedBan, c.Role, c.StandingSubscriber, c.Stream,
+		c.Subscription, c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote,
+		c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -475,6 +482,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChannelCount.mutate(ctx, m)
 	case *ChannelCountDeltaMutation:
 		return c.ChannelCountDelta.mutate(ctx, m)
+	case *ChannelMetricMutation:
+		return c.ChannelMetric.mutate(ctx, m)
 	case *ChatBatchMutation:
 		return c.ChatBatch.mutate(ctx, m)
 	case *ChatGenerationMutation:
@@ -1591,6 +1600,124 @@ func (c *ChannelCountDeltaClient) mutate(ctx context.Context, m *ChannelCountDel
 		return (&ChannelCountDeltaDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ChannelCountDelta mutation op: %q", m.Op())
+	}
+}
+
+// ChannelMetricClient is a client for the ChannelMetric schema.
+type ChannelMetricClient struct {
+	config
+}
+
+// NewChannelMetricClient returns a client for the ChannelMetric from the given config.
+func NewChannelMetricClient(c config) *ChannelMetricClient {
+	return &ChannelMetricClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `channelmetric.Intercept(f(g(h())))`.
+func (c *ChannelMetricClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChannelMetric = append(c.inters.ChannelMetric, interceptors...)
+}
+
+// Create returns a builder for creating a ChannelMetric entity.
+func (c *ChannelMetricClient) Create() *ChannelMetricCreate {
+	mutation := newChannelMetricMutation(c.config, OpCreate)
+	return &ChannelMetricCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChannelMetric entities.
+func (c *ChannelMetricClient) CreateBulk(builders ...*ChannelMetricCreate) *ChannelMetricCreateBulk {
+	return &ChannelMetricCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChannelMetricClient) MapCreateBulk(slice any, setFunc func(*ChannelMetricCreate, int)) *ChannelMetricCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChannelMetricCreateBulk{err: fmt.Errorf("calling to ChannelMetricClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChannelMetricCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChannelMetricCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChannelMetric.
+func (c *ChannelMetricClient) Update() *ChannelMetricUpdate {
+	mutation := newChannelMetricMutation(c.config, OpUpdate)
+	return &ChannelMetricUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChannelMetricClient) UpdateOne(_m *ChannelMetric) *ChannelMetricUpdateOne {
+	mutation := newChannelMetricMutation(c.config, OpUpdateOne, withChannelMetric(_m))
+	return &ChannelMetricUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChannelMetricClient) UpdateOneID(id uid.ID) *ChannelMetricUpdateOne {
+	mutation := newChannelMetricMutation(c.config, OpUpdateOne, withChannelMetricID(id))
+	return &ChannelMetricUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChannelMetric.
+func (c *ChannelMetricClient) Delete() *ChannelMetricDelete {
+	mutation := newChannelMetricMutation(c.config, OpDelete)
+	return &ChannelMetricDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChannelMetricClient) DeleteOne(_m *ChannelMetric) *ChannelMetricDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChannelMetricClient) DeleteOneID(id uid.ID) *ChannelMetricDeleteOne {
+	builder := c.Delete().Where(channelmetric.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChannelMetricDeleteOne{builder}
+}
+
+// Query returns a query builder for ChannelMetric.
+func (c *ChannelMetricClient) Query() *ChannelMetricQuery {
+	return &ChannelMetricQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChannelMetric},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChannelMetric entity by its id.
+func (c *ChannelMetricClient) Get(ctx context.Context, id uid.ID) (*ChannelMetric, error) {
+	return c.Query().Where(channelmetric.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *ChannelMetricClient) Hooks() []Hook {
+	return c.hooks.ChannelMetric
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChannelMetricClient) Interceptors() []Interceptor {
+	return c.inters.ChannelMetric
+}
+
+func (c *ChannelMetricClient) mutate(ctx context.Context, m *ChannelMetricMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChannelMetricCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChannelMetricUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChannelMetricUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChannelMetricDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChannelMetric mutation op: %q", m.Op())
 	}
 }
 
@@ -5854,21 +5981,22 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
-		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer,
-		Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer, EventSession,
-		EventSink, EventSubscription, EventTicket, Follow, Grant, IdempotencyKey,
-		Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
-		ReplacedBan, Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk,
-		Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		ChannelCount, ChannelCountDelta, ChannelMetric, ChatBatch, ChatGeneration,
+		ChatServer, Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer,
+		EventSession, EventSink, EventSubscription, EventTicket, Follow, Grant,
+		IdempotencyKey, Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid,
+		RefreshToken, ReplacedBan, Role, StandingSubscriber, Stream, Subscription,
+		Sweep, SweepChunk, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
-		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer,
-		Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer, EventSession,
-		EventSink, EventSubscription, EventTicket, Follow, Grant, IdempotencyKey,
-		Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid, RefreshToken,
-		ReplacedBan, Role, StandingSubscriber, Stream, Subscription, Sweep, SweepChunk,
-		Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
+		ChannelCount, ChannelCountDelta, ChannelMetric, ChatBatch, ChatGeneration,
+		ChatServer, Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer,
+		EventSession, EventSink, EventSubscription, EventTicket, Follow, Grant,
+		IdempotencyKey, Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid,
+		RefreshToken, ReplacedBan, Role, StandingSubscriber, Stream, Subscription,
+		Sweep, SweepChunk, Token, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -21,6 +21,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/channelmetric"
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
 	"github.com/moderato-live/moderato/ent/chatserver"
@@ -127,6 +128,7 @@ func checkColumn(t, c string) error {
 			channel.Table:            channel.ValidColumn,
 			channelcount.Table:       channelcount.ValidColumn,
 			channelcountdelta.Table:  channelcountdelta.ValidColumn,
+			channelmetric.Table:      channelmetric.ValidColumn,
 			chatbatch.Table:          chatbatch.ValidColumn,
 			chatgeneration.Table:     chatgeneration.ValidColumn,
 			chatserver.Table:         chatserver.ValidColumn,

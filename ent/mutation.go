@@ -19,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/channelmetric"
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
 	"github.com/moderato-live/moderato/ent/chatserver"
@@ -80,6 +81,7 @@ const (
 	TypeChannel            = "Channel"
 	TypeChannelCount       = "ChannelCount"
 	TypeChannelCountDelta  = "ChannelCountDelta"
+	TypeChannelMetric      = "ChannelMetric"
 	TypeChatBatch          = "ChatBatch"
 	TypeChatGeneration     = "ChatGeneration"
 	TypeChatServer         = "ChatServer"
@@ -8121,6 +8123,1147 @@ func (m *ChannelCountDeltaMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ChannelCountDeltaMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ChannelCountDelta edge %s", name)
+}
+
+// ChannelMetricMutation represents an operation that mutates the ChannelMetric nodes in the graph.
+type ChannelMetricMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *uid.ID
+	channel_id        *uid.ID
+	seconds           *int64
+	addseconds        *int64
+	started_at        *instant.Instant
+	addstarted_at     *instant.Instant
+	messages          *int64
+	addmessages       *int64
+	first_messages    *int64
+	addfirst_messages *int64
+	follows           *int64
+	addfollows        *int64
+	bans              *int64
+	addbans           *int64
+	mutes             *int64
+	addmutes          *int64
+	held              *int64
+	addheld           *int64
+	viewers           *int64
+	addviewers        *int64
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*ChannelMetric, error)
+	predicates        []predicate.ChannelMetric
+}
+
+var _ ent.Mutation = (*ChannelMetricMutation)(nil)
+
+// channelmetricOption allows management of the mutation configuration using functional options.
+type channelmetricOption func(*ChannelMetricMutation)
+
+// newChannelMetricMutation creates new mutation for the ChannelMetric entity.
+func newChannelMetricMutation(c config, op Op, opts ...channelmetricOption) *ChannelMetricMutation {
+	m := &ChannelMetricMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChannelMetric,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChannelMetricID sets the ID field of the mutation.
+func withChannelMetricID(id uid.ID) channelmetricOption {
+	return func(m *ChannelMetricMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChannelMetric
+		)
+		m.oldValue = func(ctx context.Context) (*ChannelMetric, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChannelMetric.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChannelMetric sets the old ChannelMetric of the mutation.
+func withChannelMetric(node *ChannelMetric) channelmetricOption {
+	return func(m *ChannelMetricMutation) {
+		m.oldValue = func(context.Context) (*ChannelMetric, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChannelMetricMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChannelMetricMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChannelMetric entities.
+func (m *ChannelMetricMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChannelMetricMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChannelMetricMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChannelMetric.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ChannelMetricMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ChannelMetricMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ChannelMetricMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetSeconds sets the "seconds" field.
+func (m *ChannelMetricMutation) SetSeconds(i int64) {
+	m.seconds = &i
+	m.addseconds = nil
+}
+
+// Seconds returns the value of the "seconds" field in the mutation.
+func (m *ChannelMetricMutation) Seconds() (r int64, exists bool) {
+	v := m.seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeconds returns the old "seconds" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldSeconds(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeconds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeconds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeconds: %w", err)
+	}
+	return oldValue.Seconds, nil
+}
+
+// AddSeconds adds i to the "seconds" field.
+func (m *ChannelMetricMutation) AddSeconds(i int64) {
+	if m.addseconds != nil {
+		*m.addseconds += i
+	} else {
+		m.addseconds = &i
+	}
+}
+
+// AddedSeconds returns the value that was added to the "seconds" field in this mutation.
+func (m *ChannelMetricMutation) AddedSeconds() (r int64, exists bool) {
+	v := m.addseconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSeconds resets all changes to the "seconds" field.
+func (m *ChannelMetricMutation) ResetSeconds() {
+	m.seconds = nil
+	m.addseconds = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *ChannelMetricMutation) SetStartedAt(i instant.Instant) {
+	m.started_at = &i
+	m.addstarted_at = nil
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *ChannelMetricMutation) StartedAt() (r instant.Instant, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldStartedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// AddStartedAt adds i to the "started_at" field.
+func (m *ChannelMetricMutation) AddStartedAt(i instant.Instant) {
+	if m.addstarted_at != nil {
+		*m.addstarted_at += i
+	} else {
+		m.addstarted_at = &i
+	}
+}
+
+// AddedStartedAt returns the value that was added to the "started_at" field in this mutation.
+func (m *ChannelMetricMutation) AddedStartedAt() (r instant.Instant, exists bool) {
+	v := m.addstarted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *ChannelMetricMutation) ResetStartedAt() {
+	m.started_at = nil
+	m.addstarted_at = nil
+}
+
+// SetMessages sets the "messages" field.
+func (m *ChannelMetricMutation) SetMessages(i int64) {
+	m.messages = &i
+	m.addmessages = nil
+}
+
+// Messages returns the value of the "messages" field in the mutation.
+func (m *ChannelMetricMutation) Messages() (r int64, exists bool) {
+	v := m.messages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessages returns the old "messages" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldMessages(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessages is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessages requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessages: %w", err)
+	}
+	return oldValue.Messages, nil
+}
+
+// AddMessages adds i to the "messages" field.
+func (m *ChannelMetricMutation) AddMessages(i int64) {
+	if m.addmessages != nil {
+		*m.addmessages += i
+	} else {
+		m.addmessages = &i
+	}
+}
+
+// AddedMessages returns the value that was added to the "messages" field in this mutation.
+func (m *ChannelMetricMutation) AddedMessages() (r int64, exists bool) {
+	v := m.addmessages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetMessages resets all changes to the "messages" field.
+func (m *ChannelMetricMutation) ResetMessages() {
+	m.messages = nil
+	m.addmessages = nil
+}
+
+// SetFirstMessages sets the "first_messages" field.
+func (m *ChannelMetricMutation) SetFirstMessages(i int64) {
+	m.first_messages = &i
+	m.addfirst_messages = nil
+}
+
+// FirstMessages returns the value of the "first_messages" field in the mutation.
+func (m *ChannelMetricMutation) FirstMessages() (r int64, exists bool) {
+	v := m.first_messages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstMessages returns the old "first_messages" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldFirstMessages(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstMessages is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstMessages requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstMessages: %w", err)
+	}
+	return oldValue.FirstMessages, nil
+}
+
+// AddFirstMessages adds i to the "first_messages" field.
+func (m *ChannelMetricMutation) AddFirstMessages(i int64) {
+	if m.addfirst_messages != nil {
+		*m.addfirst_messages += i
+	} else {
+		m.addfirst_messages = &i
+	}
+}
+
+// AddedFirstMessages returns the value that was added to the "first_messages" field in this mutation.
+func (m *ChannelMetricMutation) AddedFirstMessages() (r int64, exists bool) {
+	v := m.addfirst_messages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFirstMessages resets all changes to the "first_messages" field.
+func (m *ChannelMetricMutation) ResetFirstMessages() {
+	m.first_messages = nil
+	m.addfirst_messages = nil
+}
+
+// SetFollows sets the "follows" field.
+func (m *ChannelMetricMutation) SetFollows(i int64) {
+	m.follows = &i
+	m.addfollows = nil
+}
+
+// Follows returns the value of the "follows" field in the mutation.
+func (m *ChannelMetricMutation) Follows() (r int64, exists bool) {
+	v := m.follows
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFollows returns the old "follows" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldFollows(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFollows is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFollows requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFollows: %w", err)
+	}
+	return oldValue.Follows, nil
+}
+
+// AddFollows adds i to the "follows" field.
+func (m *ChannelMetricMutation) AddFollows(i int64) {
+	if m.addfollows != nil {
+		*m.addfollows += i
+	} else {
+		m.addfollows = &i
+	}
+}
+
+// AddedFollows returns the value that was added to the "follows" field in this mutation.
+func (m *ChannelMetricMutation) AddedFollows() (r int64, exists bool) {
+	v := m.addfollows
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFollows resets all changes to the "follows" field.
+func (m *ChannelMetricMutation) ResetFollows() {
+	m.follows = nil
+	m.addfollows = nil
+}
+
+// SetBans sets the "bans" field.
+func (m *ChannelMetricMutation) SetBans(i int64) {
+	m.bans = &i
+	m.addbans = nil
+}
+
+// Bans returns the value of the "bans" field in the mutation.
+func (m *ChannelMetricMutation) Bans() (r int64, exists bool) {
+	v := m.bans
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBans returns the old "bans" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldBans(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBans is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBans requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBans: %w", err)
+	}
+	return oldValue.Bans, nil
+}
+
+// AddBans adds i to the "bans" field.
+func (m *ChannelMetricMutation) AddBans(i int64) {
+	if m.addbans != nil {
+		*m.addbans += i
+	} else {
+		m.addbans = &i
+	}
+}
+
+// AddedBans returns the value that was added to the "bans" field in this mutation.
+func (m *ChannelMetricMutation) AddedBans() (r int64, exists bool) {
+	v := m.addbans
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBans resets all changes to the "bans" field.
+func (m *ChannelMetricMutation) ResetBans() {
+	m.bans = nil
+	m.addbans = nil
+}
+
+// SetMutes sets the "mutes" field.
+func (m *ChannelMetricMutation) SetMutes(i int64) {
+	m.mutes = &i
+	m.addmutes = nil
+}
+
+// Mutes returns the value of the "mutes" field in the mutation.
+func (m *ChannelMetricMutation) Mutes() (r int64, exists bool) {
+	v := m.mutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMutes returns the old "mutes" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldMutes(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMutes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMutes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMutes: %w", err)
+	}
+	return oldValue.Mutes, nil
+}
+
+// AddMutes adds i to the "mutes" field.
+func (m *ChannelMetricMutation) AddMutes(i int64) {
+	if m.addmutes != nil {
+		*m.addmutes += i
+	} else {
+		m.addmutes = &i
+	}
+}
+
+// AddedMutes returns the value that was added to the "mutes" field in this mutation.
+func (m *ChannelMetricMutation) AddedMutes() (r int64, exists bool) {
+	v := m.addmutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetMutes resets all changes to the "mutes" field.
+func (m *ChannelMetricMutation) ResetMutes() {
+	m.mutes = nil
+	m.addmutes = nil
+}
+
+// SetHeld sets the "held" field.
+func (m *ChannelMetricMutation) SetHeld(i int64) {
+	m.held = &i
+	m.addheld = nil
+}
+
+// Held returns the value of the "held" field in the mutation.
+func (m *ChannelMetricMutation) Held() (r int64, exists bool) {
+	v := m.held
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeld returns the old "held" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldHeld(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeld requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
+	}
+	return oldValue.Held, nil
+}
+
+// AddHeld adds i to the "held" field.
+func (m *ChannelMetricMutation) AddHeld(i int64) {
+	if m.addheld != nil {
+		*m.addheld += i
+	} else {
+		m.addheld = &i
+	}
+}
+
+// AddedHeld returns the value that was added to the "held" field in this mutation.
+func (m *ChannelMetricMutation) AddedHeld() (r int64, exists bool) {
+	v := m.addheld
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHeld resets all changes to the "held" field.
+func (m *ChannelMetricMutation) ResetHeld() {
+	m.held = nil
+	m.addheld = nil
+}
+
+// SetViewers sets the "viewers" field.
+func (m *ChannelMetricMutation) SetViewers(i int64) {
+	m.viewers = &i
+	m.addviewers = nil
+}
+
+// Viewers returns the value of the "viewers" field in the mutation.
+func (m *ChannelMetricMutation) Viewers() (r int64, exists bool) {
+	v := m.viewers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViewers returns the old "viewers" field's value of the ChannelMetric entity.
+// If the ChannelMetric object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMetricMutation) OldViewers(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViewers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViewers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViewers: %w", err)
+	}
+	return oldValue.Viewers, nil
+}
+
+// AddViewers adds i to the "viewers" field.
+func (m *ChannelMetricMutation) AddViewers(i int64) {
+	if m.addviewers != nil {
+		*m.addviewers += i
+	} else {
+		m.addviewers = &i
+	}
+}
+
+// AddedViewers returns the value that was added to the "viewers" field in this mutation.
+func (m *ChannelMetricMutation) AddedViewers() (r int64, exists bool) {
+	v := m.addviewers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearViewers clears the value of the "viewers" field.
+func (m *ChannelMetricMutation) ClearViewers() {
+	m.viewers = nil
+	m.addviewers = nil
+	m.clearedFields[channelmetric.FieldViewers] = struct{}{}
+}
+
+// ViewersCleared returns if the "viewers" field was cleared in this mutation.
+func (m *ChannelMetricMutation) ViewersCleared() bool {
+	_, ok := m.clearedFields[channelmetric.FieldViewers]
+	return ok
+}
+
+// ResetViewers resets all changes to the "viewers" field.
+func (m *ChannelMetricMutation) ResetViewers() {
+	m.viewers = nil
+	m.addviewers = nil
+	delete(m.clearedFields, channelmetric.FieldViewers)
+}
+
+// Where appends a list predicates to the ChannelMetricMutation builder.
+func (m *ChannelMetricMutation) Where(ps ...predicate.ChannelMetric) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChannelMetricMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChannelMetricMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChannelMetric, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChannelMetricMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChannelMetricMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChannelMetric).
+func (m *ChannelMetricMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChannelMetricMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.channel_id != nil {
+		fields = append(fields, channelmetric.FieldChannelID)
+	}
+	if m.seconds != nil {
+		fields = append(fields, channelmetric.FieldSeconds)
+	}
+	if m.started_at != nil {
+		fields = append(fields, channelmetric.FieldStartedAt)
+	}
+	if m.messages != nil {
+		fields = append(fields, channelmetric.FieldMessages)
+	}
+	if m.first_messages != nil {
+		fields = append(fields, channelmetric.FieldFirstMessages)
+	}
+	if m.follows != nil {
+		fields = append(fields, channelmetric.FieldFollows)
+	}
+	if m.bans != nil {
+		fields = append(fields, channelmetric.FieldBans)
+	}
+	if m.mutes != nil {
+		fields = append(fields, channelmetric.FieldMutes)
+	}
+	if m.held != nil {
+		fields = append(fields, channelmetric.FieldHeld)
+	}
+	if m.viewers != nil {
+		fields = append(fields, channelmetric.FieldViewers)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChannelMetricMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case channelmetric.FieldChannelID:
+		return m.ChannelID()
+	case channelmetric.FieldSeconds:
+		return m.Seconds()
+	case channelmetric.FieldStartedAt:
+		return m.StartedAt()
+	case channelmetric.FieldMessages:
+		return m.Messages()
+	case channelmetric.FieldFirstMessages:
+		return m.FirstMessages()
+	case channelmetric.FieldFollows:
+		return m.Follows()
+	case channelmetric.FieldBans:
+		return m.Bans()
+	case channelmetric.FieldMutes:
+		return m.Mutes()
+	case channelmetric.FieldHeld:
+		return m.Held()
+	case channelmetric.FieldViewers:
+		return m.Viewers()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChannelMetricMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case channelmetric.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case channelmetric.FieldSeconds:
+		return m.OldSeconds(ctx)
+	case channelmetric.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case channelmetric.FieldMessages:
+		return m.OldMessages(ctx)
+	case channelmetric.FieldFirstMessages:
+		return m.OldFirstMessages(ctx)
+	case channelmetric.FieldFollows:
+		return m.OldFollows(ctx)
+	case channelmetric.FieldBans:
+		return m.OldBans(ctx)
+	case channelmetric.FieldMutes:
+		return m.OldMutes(ctx)
+	case channelmetric.FieldHeld:
+		return m.OldHeld(ctx)
+	case channelmetric.FieldViewers:
+		return m.OldViewers(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChannelMetric field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChannelMetricMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case channelmetric.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case channelmetric.FieldSeconds:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeconds(v)
+		return nil
+	case channelmetric.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case channelmetric.FieldMessages:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessages(v)
+		return nil
+	case channelmetric.FieldFirstMessages:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstMessages(v)
+		return nil
+	case channelmetric.FieldFollows:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFollows(v)
+		return nil
+	case channelmetric.FieldBans:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBans(v)
+		return nil
+	case channelmetric.FieldMutes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMutes(v)
+		return nil
+	case channelmetric.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeld(v)
+		return nil
+	case channelmetric.FieldViewers:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViewers(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelMetric field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChannelMetricMutation) AddedFields() []string {
+	var fields []string
+	if m.addseconds != nil {
+		fields = append(fields, channelmetric.FieldSeconds)
+	}
+	if m.addstarted_at != nil {
+		fields = append(fields, channelmetric.FieldStartedAt)
+	}
+	if m.addmessages != nil {
+		fields = append(fields, channelmetric.FieldMessages)
+	}
+	if m.addfirst_messages != nil {
+		fields = append(fields, channelmetric.FieldFirstMessages)
+	}
+	if m.addfollows != nil {
+		fields = append(fields, channelmetric.FieldFollows)
+	}
+	if m.addbans != nil {
+		fields = append(fields, channelmetric.FieldBans)
+	}
+	if m.addmutes != nil {
+		fields = append(fields, channelmetric.FieldMutes)
+	}
+	if m.addheld != nil {
+		fields = append(fields, channelmetric.FieldHeld)
+	}
+	if m.addviewers != nil {
+		fields = append(fields, channelmetric.FieldViewers)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChannelMetricMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case channelmetric.FieldSeconds:
+		return m.AddedSeconds()
+	case channelmetric.FieldStartedAt:
+		return m.AddedStartedAt()
+	case channelmetric.FieldMessages:
+		return m.AddedMessages()
+	case channelmetric.FieldFirstMessages:
+		return m.AddedFirstMessages()
+	case channelmetric.FieldFollows:
+		return m.AddedFollows()
+	case channelmetric.FieldBans:
+		return m.AddedBans()
+	case channelmetric.FieldMutes:
+		return m.AddedMutes()
+	case channelmetric.FieldHeld:
+		return m.AddedHeld()
+	case channelmetric.FieldViewers:
+		return m.AddedViewers()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChannelMetricMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case channelmetric.FieldSeconds:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSeconds(v)
+		return nil
+	case channelmetric.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStartedAt(v)
+		return nil
+	case channelmetric.FieldMessages:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMessages(v)
+		return nil
+	case channelmetric.FieldFirstMessages:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFirstMessages(v)
+		return nil
+	case channelmetric.FieldFollows:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFollows(v)
+		return nil
+	case channelmetric.FieldBans:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBans(v)
+		return nil
+	case channelmetric.FieldMutes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMutes(v)
+		return nil
+	case channelmetric.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeld(v)
+		return nil
+	case channelmetric.FieldViewers:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViewers(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelMetric numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChannelMetricMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(channelmetric.FieldViewers) {
+		fields = append(fields, channelmetric.FieldViewers)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChannelMetricMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChannelMetricMutation) ClearField(name string) error {
+	switch name {
+	case channelmetric.FieldViewers:
+		m.ClearViewers()
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelMetric nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChannelMetricMutation) ResetField(name string) error {
+	switch name {
+	case channelmetric.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case channelmetric.FieldSeconds:
+		m.ResetSeconds()
+		return nil
+	case channelmetric.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case channelmetric.FieldMessages:
+		m.ResetMessages()
+		return nil
+	case channelmetric.FieldFirstMessages:
+		m.ResetFirstMessages()
+		return nil
+	case channelmetric.FieldFollows:
+		m.ResetFollows()
+		return nil
+	case channelmetric.FieldBans:
+		m.ResetBans()
+		return nil
+	case channelmetric.FieldMutes:
+		m.ResetMutes()
+		return nil
+	case channelmetric.FieldHeld:
+		m.ResetHeld()
+		return nil
+	case channelmetric.FieldViewers:
+		m.ResetViewers()
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelMetric field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChannelMetricMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChannelMetricMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChannelMetricMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChannelMetricMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChannelMetricMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChannelMetricMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChannelMetricMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChannelMetric unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChannelMetricMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChannelMetric edge %s", name)
 }
 
 // ChatBatchMutation represents an operation that mutates the ChatBatch nodes in the graph.

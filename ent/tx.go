@@ -32,6 +32,8 @@ type Tx struct {
 	ChannelCount *ChannelCountClient
 	// ChannelCountDelta is the client for interacting with the ChannelCountDelta builders.
 	ChannelCountDelta *ChannelCountDeltaClient
+	// ChannelMetric is the client for interacting with the ChannelMetric builders.
+	ChannelMetric *ChannelMetricClient
 	// ChatBatch is the client for interacting with the ChatBatch builders.
 	ChatBatch *ChatBatchClient
 	// ChatGeneration is the client for interacting with the ChatGeneration builders.
@@ -246,6 +248,7 @@ func (tx *Tx) init() {
 	tx.Channel = NewChannelClient(tx.config)
 	tx.ChannelCount = NewChannelCountClient(tx.config)
 	tx.ChannelCountDelta = NewChannelCountDeltaClient(tx.config)
+	tx.ChannelMetric = NewChannelMetricClient(tx.config)
 	tx.ChatBatch = NewChatBatchClient(tx.config)
 	tx.ChatGeneration = NewChatGenerationClient(tx.config)
 	tx.ChatServer = NewChatServerClient(tx.config)

@@ -125,6 +125,9 @@ var (
 	roleHolder = object{
 		"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url", "role": "string", "createdAt": "timestamp", "isBanned": "boolean",
 	}
+	metricsRow = object{
+		"startedAt": "timestamp", "messages": "integer", "firstMessages": "integer", "follows": "integer", "bans": "integer", "mutes": "integer", "held": "integer", "viewers": "integer?",
+	}
 	categoryRow      = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?", "name": "string"}
 	emoteRows        = list{object{"id": "uuid", "name": "string", "imageUrl": "url", "isPublic": "boolean"}}
 	profile          = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}

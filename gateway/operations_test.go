@@ -64,6 +64,7 @@ var additions = []operation{
 	{"moderato.v1.ModerationService.ListBans", "GET", "/v1/moderation/banned-users", paged(listedBan)},
 	{"moderato.v1.ModerationService.ListMutes", "GET", "/v1/moderation/muted-users", paged(listedMute)},
 	{"moderato.v1.ModerationService.ListRoles", "GET", "/v1/moderation/roles", paged(roleHolder)},
+	{"moderato.v1.ModerationService.GetMetrics", "GET", "/v1/moderation/metrics", object{"rows": list{metricsRow}}},
 	{"moderato.v1.ModerationService.UndoBanBatch", "DELETE", bansPath, undoResult},
 	{"moderato.v1.ModerationService.PreviewSweep", "POST", sweepsPath, sweepPreview},
 	{"moderato.v1.ModerationService.CommitSweep", "POST", sweepsPath + "/commit", sweepResult},

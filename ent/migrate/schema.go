@@ -291,6 +291,38 @@ var (
 		Columns:    ChannelCountDeltasColumns,
 		PrimaryKey: []*schema.Column{ChannelCountDeltasColumns[0]},
 	}
+	// ChannelMetricsColumns holds the columns for the "channel_metrics" table.
+	ChannelMetricsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "seconds", Type: field.TypeInt64},
+		{Name: "started_at", Type: field.TypeInt64},
+		{Name: "messages", Type: field.TypeInt64},
+		{Name: "first_messages", Type: field.TypeInt64},
+		{Name: "follows", Type: field.TypeInt64},
+		{Name: "bans", Type: field.TypeInt64},
+		{Name: "mutes", Type: field.TypeInt64},
+		{Name: "held", Type: field.TypeInt64},
+		{Name: "viewers", Type: field.TypeInt64, Nullable: true},
+	}
+	// ChannelMetricsTable holds the schema information for the "channel_metrics" table.
+	ChannelMetricsTable = &schema.Table{
+		Name:       "channel_metrics",
+		Columns:    ChannelMetricsColumns,
+		PrimaryKey: []*schema.Column{ChannelMetricsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "channelmetric_channel_id_seconds_started_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChannelMetricsColumns[1], ChannelMetricsColumns[2], ChannelMetricsColumns[3], ChannelMetricsColumns[4], ChannelMetricsColumns[5], ChannelMetricsColumns[6], ChannelMetricsColumns[7], ChannelMetricsColumns[8], ChannelMetricsColumns[9], ChannelMetricsColumns[10]},
+			},
+			{
+				Name:    "channelmetric_started_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChannelMetricsColumns[3]},
+			},
+		},
+	}
 	// ChatBatchesColumns holds the columns for the "chat_batches" table.
 	ChatBatchesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1559,6 +1591,7 @@ var (
 		ChannelsTable,
 		ChannelCountsTable,
 		ChannelCountDeltasTable,
+		ChannelMetricsTable,
 		ChatBatchesTable,
 		ChatGenerationsTable,
 		ChatServersTable,
@@ -1644,6 +1677,11 @@ func init() {
 	}
 	ChannelCountDeltasTable.Annotation = &entsql.Annotation{
 		Table:     "channel_count_deltas",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChannelMetricsTable.Annotation = &entsql.Annotation{
+		Table:     "channel_metrics",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -33,6 +33,9 @@ type ChannelCount func(*sql.Selector)
 // ChannelCountDelta is the predicate function for channelcountdelta builders.
 type ChannelCountDelta func(*sql.Selector)
 
+// ChannelMetric is the predicate function for channelmetric builders.
+type ChannelMetric func(*sql.Selector)
+
 // ChatBatch is the predicate function for chatbatch builders.
 type ChatBatch func(*sql.Selector)
 

@@ -31,6 +31,7 @@ import (
 	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/buckets"
 )
 
 // Change is a change of one channel, in its transaction, with the channel locked. The
@@ -54,7 +55,8 @@ type Change struct {
 	newFollowers int64
 	hasActivity  bool // activityNumber has changed
 	events       []event
-	undeclared   error // the events that the contract does not declare
+	counted      buckets.Counts // what the metrics of the channel count of the change
+	undeclared   error          // the events that the contract does not declare
 }
 
 // author is who makes a change, and in which call.
@@ -179,18 +181,25 @@ func apply(ctx context.Context, s *store.Store, channelID uid.ID, by author, wai
 		turn.Release()
 		return nil
 	})
-	c.announce()
+	c.end(err)
 	if err != nil {
 		return fmt.Errorf("change channel %s: %w", channelID, err)
 	}
 	return nil
 }
 
-// announce tells the sequencer of events that were written, if the change has any: a change
-// that failed may have been committed. It must be called after the transaction.
-func (c *Change) announce() {
-	if c != nil && len(c.events) > 0 {
+// end tells the sequencer of events that were written, if the change has any: a change that
+// failed may have been committed. If it was committed, end counts it. It must be called after the
+// transaction, with its error.
+func (c *Change) end(err error) {
+	if c == nil {
+		return
+	}
+	if len(c.events) > 0 {
 		c.Store.Written.Raise()
+	}
+	if err == nil {
+		c.Store.Buckets.Add(c.ChannelID, c.Now, c.counted)
 	}
 }
 
@@ -209,14 +218,35 @@ func begin(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (*
 // only follow the events that the channel had before the first attempt. An operation
 // that emits no events may run again: it must only set values, or change nothing.
 func (c *Change) checkCommitted(ctx context.Context, before int64, operationID uid.ID) error {
-	var count int
-	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND sequence > ? AND operation_id = ?",
-		[]any{c.ChannelID, before, operationID}, &count)
-	if err == nil && count > 0 {
+	isCommitted := false
+	err := store.QueryEach(ctx, c.Tx, "SELECT type, occurred_at FROM events WHERE channel_id = ? AND sequence > ? AND operation_id = ?",
+		[]any{c.ChannelID, before, operationID}, func(scan func(...any) error) error {
+			var kind eventtype.Type
+			err := scan(&kind, &c.Now)
+			c.count(kind)
+			isCommitted = true
+			return err
+		})
+	if err == nil && isCommitted {
 		return store.ErrCommitted
 	}
 	return err
 }
+
+// count counts an event for the metrics of the channel.
+func (c *Change) count(kind eventtype.Type) {
+	switch kind {
+	case "channel.follow":
+		c.counted.Follows++
+	case "channel.ban":
+		c.counted.Bans++
+	case "channel.mute":
+		c.counted.Mutes++
+	}
+}
+
+// ReportViewers counts a number of viewers for the metrics of the channel.
+func (c *Change) ReportViewers(n int64) { c.counted.ReportViewers(&n) }
 
 // authorize sets the time of the change, and returns the error of each caller who may not
 // make it.
@@ -243,6 +273,7 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 		c.undeclared = errors.Join(c.undeclared, err)
 	}
 	c.sequence++
+	c.count(kind)
 	e := event{
 		id: uid.New(), channelID: c.ChannelID, sequence: c.sequence, kind: kind, operationID: c.operationID,
 		clientID: c.ClientID, requestID: c.requestID, traceparent: c.traceparent,

@@ -125,7 +125,7 @@ func (o *Operation[T]) lead(ctx context.Context, s *store.Store, channelID uid.I
 		turn.Release()
 		return nil
 	})
-	c.announce()
+	c.end(failed)
 }
 
 // outcome waits until the first attempt of a request is over. If the caller leaves before, the
@@ -167,7 +167,7 @@ func (o *Operation[T]) repeat(ctx context.Context, s *store.Store, channelID uid
 		}
 		return o.make(ctx, c, attempt, []*Request[T]{r})
 	})
-	c.announce()
+	c.end(err)
 	return err
 }
 

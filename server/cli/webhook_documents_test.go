@@ -207,4 +207,8 @@ func TestModerationExamples(t *testing.T) {
 			t.Errorf("the commands print %s %d times, want %d:\n%s", want, n, times, search)
 		}
 	}
+	metrics := user.run(t, block(t, "docs/moderation.md: Metrics/1"))
+	if !strings.Contains(metrics, `"data":{"rows":[{"startedAt":"`) {
+		t.Errorf("the command prints no metrics:\n%s", metrics)
+	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/moderato-live/moderato/internal/changequeue"
 	"github.com/moderato-live/moderato/internal/fair"
 	"github.com/moderato-live/moderato/internal/tracing"
+	"github.com/moderato-live/moderato/server/store/buckets"
 	"github.com/moderato-live/moderato/server/store/cluster"
 	"github.com/moderato-live/moderato/server/store/cursor"
 	"github.com/moderato-live/moderato/server/store/pictures"
@@ -53,6 +54,8 @@ type Store struct {
 	Pictures *pictures.Filler
 	// ChangeQueues queues changes of a channel before they request the channel's lock.
 	ChangeQueues *changequeue.Queues
+	// Buckets counts what the transactions of this Store changed, until it is written.
+	Buckets *buckets.Counters
 
 	// writers bounds the transactions that run at the same time.
 	writers *fair.Gate
@@ -152,7 +155,7 @@ func newStore(d dialect, read, write *sql.DB, tracer *tracing.Tracer) *Store {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
 	}
 	s := &Store{
-		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
+		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(), Buckets: new(buckets.Counters),
 		readDB: read, writeDB: write, reader: prepared.Reader{DB: read, IgnoreDeadlines: d.hasOneWriter()}, tracer: tracer,
 	}
 	s.write = s.Read

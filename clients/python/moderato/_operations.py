@@ -30,6 +30,7 @@ from ._types import (
     FollowedChannel,
     GetAchievementStatsResponse,
     GetLiveStatsResponse,
+    GetMetricsResponse,
     GetPinnedMessageResponse,
     GetProfileResponse,
     GetPropagationResponse,
@@ -375,6 +376,22 @@ class Moderation(Resource):
         Tokens, scope, relation and errors: as `listBans`.
         """
         return self._list("/v1/moderation/roles", {"channelId": channel_id, "role": role, "query": query, "cursor": cursor, "limit": limit}, ListRolesResponse, RoleHolder, 100, options)
+
+    def get_metrics(
+        self,
+        *,
+        channel_id: str,
+        since: Optional[datetime] = None,
+        step_seconds: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> GetMetricsResponse:
+        """Returns what happened in a channel, by intervals of time: the newest intervals, or with `since` those from then on. An interval in which nothing happened is a row of zeros.
+
+        Each server writes its counts every 5 seconds, so the newest row grows for some seconds after its end. A server that is killed loses what it has not written yet.
+
+        Tokens, scope, relation and errors: as `listBans`, without the cursor.
+        """
+        return self._get("/v1/moderation/metrics", {"channelId": channel_id, "since": since, "stepSeconds": step_seconds}, GetMetricsResponse, options)  # type: ignore[no-any-return]
 
     def get_propagation(
         self,

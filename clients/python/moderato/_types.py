@@ -48,6 +48,7 @@ __all__ = [
     "Follower",
     "GetAchievementStatsResponse",
     "GetLiveStatsResponse",
+    "GetMetricsResponse",
     "GetPinnedMessageResponse",
     "GetProfileResponse",
     "GetPropagationResponse",
@@ -79,6 +80,7 @@ __all__ = [
     "LogEntry",
     "LogUser",
     "MessageDeleteEvent",
+    "MetricsBucket",
     "ModeratedChannel",
     "MuteEvent",
     "MuteExpireEvent",
@@ -1018,6 +1020,14 @@ class GetLiveStatsResponse:
 
 
 @dataclass(frozen=True)
+class GetMetricsResponse:
+    """GetMetricsResponse has the intervals."""
+
+    rows: list[MetricsBucket]
+    """The intervals without gaps, oldest first. The last one is the present interval, unless there are 500 before it."""
+
+
+@dataclass(frozen=True)
 class GetPinnedMessageResponse:
     """GetPinnedMessageResponse is the pinned message."""
 
@@ -1548,6 +1558,35 @@ class MessageDeleteEvent:
 
     deleted_at: datetime
     """When the message was deleted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class MetricsBucket:
+    """MetricsBucket is what happened in a channel in an interval, by the clock of the database."""
+
+    started_at: datetime
+    """The start of the interval, a multiple of its length since 1970: UTC, milliseconds."""
+
+    messages: int
+    """The messages that were posted, including those that were deleted since."""
+
+    first_messages: int
+    """Those of them whose sender had not posted in the channel on this day or in the 30 days before."""
+
+    follows: int
+    """The follows that began."""
+
+    bans: int
+    """The bans that were made: one for each `channel.ban`, so one for each user of a batch or sweep."""
+
+    mutes: int
+    """The mutes that were made: one for each `channel.mute`."""
+
+    held: int
+    """The messages that were held for review. It is 0 on servers that hold no messages."""
+
+    viewers: Optional[int]
+    """The highest number of viewers that UpdateStream reported. Null if none was reported."""
 
 
 @dataclass(frozen=True)

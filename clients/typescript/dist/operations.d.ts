@@ -98,6 +98,7 @@ export type FollowedChannel = Schemas['FollowedChannel'];
 export type Follower = Schemas['Follower'];
 export type GetAchievementStatsResponse = Schemas['GetAchievementStatsResponse'];
 export type GetLiveStatsResponse = Schemas['GetLiveStatsResponse'];
+export type GetMetricsResponse = Schemas['GetMetricsResponse'];
 export type GetPinnedMessageResponse = Schemas['GetPinnedMessageResponse'];
 export type GetProfileResponse = Schemas['GetProfileResponse'];
 export type GetPropagationResponse = Schemas['GetPropagationResponse'];
@@ -129,6 +130,7 @@ export type ListedMute = Schemas['ListedMute'];
 export type LogEntry = Schemas['LogEntry'];
 export type LogUser = Schemas['LogUser'];
 export type MessageDeleteEvent = Schemas['MessageDeleteEvent'];
+export type MetricsBucket = Schemas['MetricsBucket'];
 export type ModeratedChannel = Schemas['ModeratedChannel'];
 export type MuteEvent = Schemas['MuteEvent'];
 export type MuteExpireEvent = Schemas['MuteExpireEvent'];
@@ -310,6 +312,14 @@ export declare class Moderation extends Resource {
      * Tokens, scope, relation and errors: as `listBans`.
      */
     listRoles(query: Query<'listRoles'>, options?: RequestOptions): List<ListRolesResponse>;
+    /**
+     * Returns what happened in a channel, by intervals of time: the newest intervals, or with `since` those from then on. An interval in which nothing happened is a row of zeros.
+     *
+     * Each server writes its counts every 5 seconds, so the newest row grows for some seconds after its end. A server that is killed loses what it has not written yet.
+     *
+     * Tokens, scope, relation and errors: as `listBans`, without the cursor.
+     */
+    getMetrics(query: Query<'getMetrics'>, options?: RequestOptions): Promise<GetMetricsResponse>;
     /**
      * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
      *

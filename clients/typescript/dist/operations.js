@@ -157,6 +157,16 @@ export class Moderation extends Resource {
         return this.list('/v1/moderation/roles', query, 100, options);
     }
     /**
+     * Returns what happened in a channel, by intervals of time: the newest intervals, or with `since` those from then on. An interval in which nothing happened is a row of zeros.
+     *
+     * Each server writes its counts every 5 seconds, so the newest row grows for some seconds after its end. A server that is killed loses what it has not written yet.
+     *
+     * Tokens, scope, relation and errors: as `listBans`, without the cursor.
+     */
+    getMetrics(query, options) {
+        return this.get('/v1/moderation/metrics', query, options);
+    }
+    /**
      * Reports how many of the platform's chat servers have applied a change of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few times a second, so a report is complete within about a second after them.
      *
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is not that of an event.

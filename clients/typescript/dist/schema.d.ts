@@ -207,6 +207,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/moderation/propagation": {
         parameters: {
             query?: never;
@@ -1923,6 +1939,11 @@ export interface components {
              */
             viewerCount: number;
         };
+        /** @description GetMetricsResponse has the intervals. */
+        GetMetricsResponse: {
+            /** @description The intervals without gaps, oldest first. The last one is the present interval, unless there are 500 before it. */
+            rows: components["schemas"]["MetricsBucket"][];
+        };
         /** @description GetPinnedMessageResponse is the pinned message. */
         GetPinnedMessageResponse: {
             /**
@@ -2392,6 +2413,49 @@ export interface components {
              * @description When the message was deleted: UTC, milliseconds.
              */
             deletedAt: string;
+        };
+        /** @description MetricsBucket is what happened in a channel in an interval, by the clock of the database. */
+        MetricsBucket: {
+            /**
+             * Format: date-time
+             * @description The start of the interval, a multiple of its length since 1970: UTC, milliseconds.
+             */
+            startedAt: string;
+            /**
+             * Format: int64
+             * @description The messages that were posted, including those that were deleted since.
+             */
+            messages: number;
+            /**
+             * Format: int64
+             * @description Those of them whose sender had not posted in the channel on this day or in the 30 days before.
+             */
+            firstMessages: number;
+            /**
+             * Format: int64
+             * @description The follows that began.
+             */
+            follows: number;
+            /**
+             * Format: int64
+             * @description The bans that were made: one for each `channel.ban`, so one for each user of a batch or sweep.
+             */
+            bans: number;
+            /**
+             * Format: int64
+             * @description The mutes that were made: one for each `channel.mute`.
+             */
+            mutes: number;
+            /**
+             * Format: int64
+             * @description The messages that were held for review. It is 0 on servers that hold no messages.
+             */
+            held: number;
+            /**
+             * Format: int64
+             * @description The highest number of viewers that UpdateStream reported. Null if none was reported.
+             */
+            viewers: number | null;
         };
         /** @description ModeratedChannel is a channel in which a user is a moderator. */
         ModeratedChannel: {
@@ -4454,6 +4518,41 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["ListRolesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The first interval is the one that contains this time. Counts are kept for 8 days, so an older time means 8 days ago. At most 500 intervals are returned, the oldest ones. Unset: the latest 60 intervals. */
+                since?: string;
+                /** @description The length of an interval in seconds: 5 to 3600; 60 if unset. Counts are exact for multiples of 5. For other lengths, what happened within 5 seconds counts in the interval in which these 5 seconds begin. Multiples of 60 are the fastest. */
+                stepSeconds?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetMetricsResponse"];
                     };
                 };
             };

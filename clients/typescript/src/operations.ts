@@ -100,6 +100,7 @@ export type FollowedChannel = Schemas['FollowedChannel']
 export type Follower = Schemas['Follower']
 export type GetAchievementStatsResponse = Schemas['GetAchievementStatsResponse']
 export type GetLiveStatsResponse = Schemas['GetLiveStatsResponse']
+export type GetMetricsResponse = Schemas['GetMetricsResponse']
 export type GetPinnedMessageResponse = Schemas['GetPinnedMessageResponse']
 export type GetProfileResponse = Schemas['GetProfileResponse']
 export type GetPropagationResponse = Schemas['GetPropagationResponse']
@@ -131,6 +132,7 @@ export type ListedMute = Schemas['ListedMute']
 export type LogEntry = Schemas['LogEntry']
 export type LogUser = Schemas['LogUser']
 export type MessageDeleteEvent = Schemas['MessageDeleteEvent']
+export type MetricsBucket = Schemas['MetricsBucket']
 export type ModeratedChannel = Schemas['ModeratedChannel']
 export type MuteEvent = Schemas['MuteEvent']
 export type MuteExpireEvent = Schemas['MuteExpireEvent']
@@ -368,6 +370,17 @@ export class Moderation extends Resource {
    */
   listRoles(query: Query<'listRoles'>, options?: RequestOptions): List<ListRolesResponse> {
     return this.list('/v1/moderation/roles', query, 100, options)
+  }
+
+  /**
+   * Returns what happened in a channel, by intervals of time: the newest intervals, or with `since` those from then on. An interval in which nothing happened is a row of zeros.
+   *
+   * Each server writes its counts every 5 seconds, so the newest row grows for some seconds after its end. A server that is killed loses what it has not written yet.
+   *
+   * Tokens, scope, relation and errors: as `listBans`, without the cursor.
+   */
+  getMetrics(query: Query<'getMetrics'>, options?: RequestOptions): Promise<GetMetricsResponse> {
+    return this.get('/v1/moderation/metrics', query, options)
   }
 
   /**

@@ -41,6 +41,7 @@ const (
 	ModerationService_ListBans_FullMethodName              = "/moderato.v1.ModerationService/ListBans"
 	ModerationService_ListMutes_FullMethodName             = "/moderato.v1.ModerationService/ListMutes"
 	ModerationService_ListRoles_FullMethodName             = "/moderato.v1.ModerationService/ListRoles"
+	ModerationService_GetMetrics_FullMethodName            = "/moderato.v1.ModerationService/GetMetrics"
 	ModerationService_GetPropagation_FullMethodName        = "/moderato.v1.ModerationService/GetPropagation"
 )
 
@@ -245,6 +246,14 @@ type ModerationServiceClient interface {
 	//
 	// Tokens, scope, relation and errors: as ListBans.
 	ListRoles(ctx context.Context, in *ListRolesRequest, opts ...grpc.CallOption) (*ListRolesResponse, error)
+	// GetMetrics returns what happened in a channel, by intervals of time: the newest intervals, or
+	// with `since` those from then on. An interval in which nothing happened is a row of zeros.
+	//
+	// Each server writes its counts every 5 seconds, so the newest row grows for some seconds after
+	// its end. A server that is killed loses what it has not written yet.
+	//
+	// Tokens, scope, relation and errors: as ListBans, without the cursor.
+	GetMetrics(ctx context.Context, in *GetMetricsRequest, opts ...grpc.CallOption) (*GetMetricsResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -448,6 +457,16 @@ func (c *moderationServiceClient) ListRoles(ctx context.Context, in *ListRolesRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRolesResponse)
 	err := c.cc.Invoke(ctx, ModerationService_ListRoles_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) GetMetrics(ctx context.Context, in *GetMetricsRequest, opts ...grpc.CallOption) (*GetMetricsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetMetricsResponse)
+	err := c.cc.Invoke(ctx, ModerationService_GetMetrics_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -665,6 +684,14 @@ type ModerationServiceServer interface {
 	//
 	// Tokens, scope, relation and errors: as ListBans.
 	ListRoles(context.Context, *ListRolesRequest) (*ListRolesResponse, error)
+	// GetMetrics returns what happened in a channel, by intervals of time: the newest intervals, or
+	// with `since` those from then on. An interval in which nothing happened is a row of zeros.
+	//
+	// Each server writes its counts every 5 seconds, so the newest row grows for some seconds after
+	// its end. A server that is killed loses what it has not written yet.
+	//
+	// Tokens, scope, relation and errors: as ListBans, without the cursor.
+	GetMetrics(context.Context, *GetMetricsRequest) (*GetMetricsResponse, error)
 	// GetPropagation reports how many of the platform's chat servers have applied a change
 	// of a channel: a ban, mute or role, or its end. Chat servers acknowledge changes a few
 	// times a second, so a report is complete within about a second after them.
@@ -740,6 +767,9 @@ func (UnimplementedModerationServiceServer) ListMutes(context.Context, *ListMute
 }
 func (UnimplementedModerationServiceServer) ListRoles(context.Context, *ListRolesRequest) (*ListRolesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRoles not implemented")
+}
+func (UnimplementedModerationServiceServer) GetMetrics(context.Context, *GetMetricsRequest) (*GetMetricsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetMetrics not implemented")
 }
 func (UnimplementedModerationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*GetPropagationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
@@ -1107,6 +1137,24 @@ func _ModerationService_ListRoles_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_GetMetrics_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMetricsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).GetMetrics(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_GetMetrics_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).GetMetrics(ctx, req.(*GetMetricsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPropagationRequest)
 	if err := dec(in); err != nil {
@@ -1207,6 +1255,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRoles",
 			Handler:    _ModerationService_ListRoles_Handler,
+		},
+		{
+			MethodName: "GetMetrics",
+			Handler:    _ModerationService_GetMetrics_Handler,
 		},
 		{
 			MethodName: "GetPropagation",

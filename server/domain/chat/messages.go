@@ -42,6 +42,8 @@ type Standing struct {
 	generation int64
 	// isChatter is set by ReadSender only: whether the user posted today already.
 	isChatter bool
+	// isNewcomer is set by ReadSender only: whether the user has not posted in chatterTime.
+	isNewcomer bool
 }
 
 // CanPost reports whether the user may post.

@@ -52,6 +52,7 @@ func ReadSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (
 		st.readPerson(r)
 		lastDay := r.OptionalInstant()
 		st.isChatter = lastDay != nil && *lastDay >= dayOf(st.Now)
+		st.isNewcomer = lastDay == nil || *lastDay < st.Now.Add(-chatterTime)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read sender: %w", s.Classify(err))

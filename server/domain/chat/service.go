@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/buckets"
 )
 
 // Service serves the ChatService of the platform's backends.
@@ -86,9 +87,18 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, checks []PostCh
 		return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
 	}
 	if err == nil && isNew {
+		s.Buckets.Add(stored.ChannelID, stored.SentAt, st.counted())
 		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(*stored, st, emotes)})
 	}
 	return err
+}
+
+// counted returns what the metrics of the channel count of a new message of the sender.
+func (s *Standing) counted() buckets.Counts {
+	if s.isNewcomer {
+		return buckets.Counts{Messages: 1, FirstMessages: 1}
+	}
+	return buckets.Counts{Messages: 1}
 }
 
 // messageEvent returns the event of a new message.

@@ -73,8 +73,11 @@ func NewServices(s *store.Store, o Options) *Services {
 	return all
 }
 
-// Jobs returns the jobs that refresh what the services have of their tables in memory.
-func (s *Services) Jobs() []jobs.Job { return []jobs.Job{s.Moderation.Afterglows.Job()} }
+// Jobs returns the jobs that refresh what the services have of their tables in memory, and that
+// write what they have counted.
+func (s *Services) Jobs() []jobs.Job {
+	return []jobs.Job{s.Moderation.Afterglows.Job(), s.Moderation.MetricsJob()}
+}
 
 // postChecks returns the checks of a post, in their order. A domain that refuses messages adds
 // its own before CheckReply, whose error is about the request alone.

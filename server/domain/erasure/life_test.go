@@ -326,4 +326,6 @@ func (s *scene) settle() {
 			}
 		}
 	}
+	_, err := (&moderation.Service{Store: s.Store}).MetricsJob().Run(s.t.Context())
+	s.must(nil, err)
 }

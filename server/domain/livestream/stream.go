@@ -174,6 +174,7 @@ func (s *Service) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 		}
 		if req.ViewerCount != nil {
 			live.ViewerCount = req.GetViewerCount()
+			c.ReportViewers(live.ViewerCount)
 		}
 		if req.PreviewImgUrl != nil {
 			live.PreviewImgURL = req.GetPreviewImgUrl()

@@ -133,6 +133,12 @@ var Tables = []tables.Table{
 		},
 	},
 	{
+		Name: "channel_metrics", Channel: "channel_id",
+		Expire: func(env tables.Env) jobs.Job {
+			return jobs.Expire(env.Store, "remove old metrics", "channel_metrics", "started_at", metricsKept, time.Minute)
+		},
+	},
+	{
 		Name: "roles", Channel: "channel_id", Impersonal: []string{"role"},
 		Erase:      tables.Erasure{Channel: []tables.Step{{Name: "roles in the channel", Do: eraseRoles}}},
 		Users:      []tables.UserColumn{{Name: "user_id", Erase: tables.RemoveRow}},

@@ -103,6 +103,23 @@ CREATE TABLE IF NOT EXISTS `channel_counts` (
   PRIMARY KEY (`id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `channel_metrics` (
+  `id` binary(16) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `seconds` bigint NOT NULL,
+  `started_at` bigint NOT NULL,
+  `messages` bigint NOT NULL,
+  `first_messages` bigint NOT NULL,
+  `follows` bigint NOT NULL,
+  `bans` bigint NOT NULL,
+  `mutes` bigint NOT NULL,
+  `held` bigint NOT NULL,
+  `viewers` bigint NULL,
+  PRIMARY KEY (`id`),
+  INDEX `channelmetric_channel_id_seconds_started_at` (`channel_id`, `seconds`, `started_at`, `messages`, `first_messages`, `follows`, `bans`, `mutes`, `held`, `viewers`),
+  INDEX `channelmetric_started_at` (`started_at`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `channels` (
   `id` binary(16) NOT NULL,
   `title` varchar(140) NOT NULL,

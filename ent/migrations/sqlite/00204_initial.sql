@@ -101,6 +101,23 @@ CREATE TABLE `channel_counts` (
   PRIMARY KEY (`id`)
 );
 
+CREATE TABLE `channel_metrics` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `seconds` integer NOT NULL,
+  `started_at` integer NOT NULL,
+  `messages` integer NOT NULL,
+  `first_messages` integer NOT NULL,
+  `follows` integer NOT NULL,
+  `bans` integer NOT NULL,
+  `mutes` integer NOT NULL,
+  `held` integer NOT NULL,
+  `viewers` integer NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE INDEX `channelmetric_channel_id_seconds_started_at` ON `channel_metrics` (`channel_id`, `seconds`, `started_at`, `messages`, `first_messages`, `follows`, `bans`, `mutes`, `held`, `viewers`);
+CREATE INDEX `channelmetric_started_at` ON `channel_metrics` (`started_at`);
+
 CREATE TABLE `channels` (
   `id` blob NOT NULL,
   `title` text NOT NULL,
