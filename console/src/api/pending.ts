@@ -45,20 +45,3 @@ export interface LogQuery {
   cursor?: string
   limit?: number
 }
-
-/** What happened in a channel in one step of time. */
-export interface Bucket {
-  startedAt: string
-  messages: number
-  firstMessages: number
-  follows: number
-  bans: number
-  mutes: number
-  held: number
-  /** Null if nobody reported it. */
-  viewers: number | null
-}
-
-export interface MetricsResponse {
-  rows: Bucket[]
-}

@@ -1,8 +1,8 @@
-import type { Bucket } from '../api/pending'
+import type { MetricsBucket } from '@moderato-live/client'
 import { formatNumber, formatWhen } from '../format'
 import type { Group } from './logfilter'
 
-export type Measure = Exclude<keyof Bucket, 'startedAt'>
+export type Measure = Exclude<keyof MetricsBucket, 'startedAt'>
 
 /** What is plotted, with the entries of the log that it counts. Held messages exist only where something holds them. */
 export const measures: { key: Measure; name: string; group?: Group }[] = [
@@ -26,10 +26,10 @@ export function spanOf({ seconds, step }: Range, now: number): [number, number] 
 }
 
 /** fill returns all buckets of a range. Where the server counted nothing, they are empty. */
-export function fill(rows: Bucket[], range: Range, now: number): Bucket[] {
+export function fill(rows: MetricsBucket[], range: Range, now: number): MetricsBucket[] {
   const known = new Map(rows.map((row) => [Date.parse(row.startedAt), row]))
   const [from, to] = spanOf(range, now)
-  const buckets: Bucket[] = []
+  const buckets: MetricsBucket[] = []
   for (let at = from; at <= to; at += range.step * 1000) {
     buckets.push(known.get(at) ?? { startedAt: new Date(at).toISOString(), messages: 0, firstMessages: 0, follows: 0, bans: 0, mutes: 0, held: 0, viewers: null })
   }
@@ -37,21 +37,21 @@ export function fill(rows: Bucket[], range: Range, now: number): Bucket[] {
 }
 
 /** busiest returns the bucket with the most of a measure; undefined if there was none. */
-export function busiest(buckets: Bucket[], key: Measure): Bucket | undefined {
-  let best: Bucket | undefined
+export function busiest(buckets: MetricsBucket[], key: Measure): MetricsBucket | undefined {
+  let best: MetricsBucket | undefined
   for (const bucket of buckets) if ((bucket[key] ?? 0) > (best?.[key] ?? 0)) best = bucket
   return best
 }
 
 /** summarize says in a sentence what a plot shows. */
-export function summarize(buckets: Bucket[], key: Measure, { each }: Range): string {
+export function summarize(buckets: MetricsBucket[], key: Measure, { each }: Range): string {
   const best = busiest(buckets, key)
   if (!best) return 'None'
   const at = `at ${formatWhen(best.startedAt)}`
   return key === 'viewers' ? `Most: ${formatNumber(best[key]!)} ${at}` : `Busiest: ${formatNumber(best[key])} ${each} ${at}`
 }
 
-export function totalOf(buckets: Bucket[], key: Measure): string {
+export function totalOf(buckets: MetricsBucket[], key: Measure): string {
   if (key !== 'viewers') return `${formatNumber(buckets.reduce((sum, bucket) => sum + bucket[key], 0))} in all`
   const latest = buckets.findLast((bucket) => bucket.viewers !== null)?.viewers ?? null
   return latest === null ? '' : `${formatNumber(latest)} at the end`

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import UPlot from 'uplot'
-import type { Bucket } from '../api/pending'
+import type { MetricsBucket } from '@moderato-live/client'
 import { formatClock, formatNumber, formatWhen } from '../format'
 import { summarize, type Measure, type Range } from '../model/metrics'
 
@@ -13,8 +13,8 @@ interface Props {
   measure: Measure
   name: string
   range: Range
-  buckets: Bucket[]
-  onPick: (bucket: Bucket) => void
+  buckets: MetricsBucket[]
+  onPick: (bucket: MetricsBucket) => void
 }
 
 /** Plot draws a measure over time. All plots share the cursor. */
@@ -30,7 +30,7 @@ export function Plot(props: Props) {
   useEffect(() => {
     const element = host.current!
     // The bar under the pointer, not the one that starts nearest.
-    const bucketAt = ({ cursor: { left = -1 }, data: [times], posToVal }: UPlot): Bucket | undefined =>
+    const bucketAt = ({ cursor: { left = -1 }, data: [times], posToVal }: UPlot): MetricsBucket | undefined =>
       left < 0 ? undefined : latest.current.buckets[Math.floor((posToVal(left, 'x') - times[0]!) / range.step)]
     const pointed = (u: UPlot): void => {
       const bucket = bucketAt(u)
@@ -66,7 +66,7 @@ function useDark(): boolean {
   return isDark
 }
 
-const dataOf = (buckets: Bucket[], measure: Measure): UPlot.AlignedData => [buckets.map(({ startedAt }) => Date.parse(startedAt) / 1000), buckets.map((bucket) => bucket[measure])]
+const dataOf = (buckets: MetricsBucket[], measure: Measure): UPlot.AlignedData => [buckets.map(({ startedAt }) => Date.parse(startedAt) / 1000), buckets.map((bucket) => bucket[measure])]
 
 function optionsOf(measure: Measure, range: Range, element: HTMLElement, pointed: (u: UPlot) => void): UPlot.Options {
   const style = getComputedStyle(element)

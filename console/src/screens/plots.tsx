@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Bucket, MetricsResponse } from '../api/pending'
+import type { MetricsBucket } from '@moderato-live/client'
 import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { formatFull, formatNumber, formatWhen } from '../format'
@@ -15,7 +15,7 @@ export function Plots({ route }: { route: Route }) {
   const range = ranges.find(({ seconds }) => String(seconds) === route.query.get('range')) ?? ranges[0]
   const { buckets, error, slow, reload } = useMetrics(range)
   const shown = buckets && measures.filter(({ key }) => key !== 'held' || buckets.some((bucket) => bucket.held > 0))
-  const logOf = ({ startedAt }: Bucket, group = '') => ({ channel: channel.username, screen: 'log' as const, query: { group, since: startedAt, until: new Date(Date.parse(startedAt) + range.step * 1000).toISOString() } })
+  const logOf = ({ startedAt }: MetricsBucket, group = '') => ({ channel: channel.username, screen: 'log' as const, query: { group, since: startedAt, until: new Date(Date.parse(startedAt) + range.step * 1000).toISOString() } })
   return (
     <div class="page">
       <div class="page-inside">
@@ -44,7 +44,7 @@ export function Plots({ route }: { route: Route }) {
   )
 }
 
-function Numbers({ buckets, shown, hrefFor }: { buckets: Bucket[]; shown: typeof measures; hrefFor: (bucket: Bucket) => string }) {
+function Numbers({ buckets, shown, hrefFor }: { buckets: MetricsBucket[]; shown: typeof measures; hrefFor: (bucket: MetricsBucket) => string }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details class="box numbers" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -80,7 +80,7 @@ function useMetrics(range: Range) {
   }, [range])
   const { data, ...loaded } = useLoad(async (signal) => {
     const query = { channelId: channel.id, since: new Date(spanOf(range, now())[0]).toISOString(), stepSeconds: range.step }
-    const { rows } = await client.request<MetricsResponse>({ method: 'GET', path: '/v1/moderation/metrics', query, signal })
+    const { rows } = await client.moderation.getMetrics(query, { signal })
     return { range, buckets: fill(rows, range, now()) }
   }, [channel.id, range, round])
   return { ...loaded, buckets: data?.range === range ? data.buckets : undefined }
