@@ -211,4 +211,7 @@ func TestModerationExamples(t *testing.T) {
 	if !strings.Contains(metrics, `"data":{"rows":[{"startedAt":"`) {
 		t.Errorf("the command prints no metrics:\n%s", metrics)
 	}
+	if log := user.run(t, block(t, "docs/moderation.md: The log/1")); strings.Count(log, `"cause":"batch"`) != 1 {
+		t.Errorf("the commands print no ban of a batch:\n%s", log)
+	}
 }

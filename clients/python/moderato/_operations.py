@@ -321,13 +321,20 @@ class Moderation(Resource):
         type: Optional[Sequence[str]] = None,
         cursor: Optional[str] = None,
         limit: Optional[int] = None,
+        since: Optional[datetime] = None,
+        until: Optional[datetime] = None,
+        query: Optional[str] = None,
+        batch_id: Optional[str] = None,
+        rule_id: Optional[str] = None,
+        cause: Optional[Sequence[str]] = None,
+        actor_id: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> Listing[ListLogResponse, LogEntry]:
         """Returns the log of a channel, newest entry first: who changed what. The log consists of the event rows, which are written in the same transactions as the changes.
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter.
         """
-        return self._list("/v1/moderation/log", {"channelId": channel_id, "userId": user_id, "moderatorId": moderator_id, "type[]": type, "cursor": cursor, "limit": limit}, ListLogResponse, LogEntry, 100, options)
+        return self._list("/v1/moderation/log", {"channelId": channel_id, "userId": user_id, "moderatorId": moderator_id, "type[]": type, "cursor": cursor, "limit": limit, "since": since, "until": until, "query": query, "batchId": batch_id, "ruleId": rule_id, "cause[]": cause, "actorId": actor_id}, ListLogResponse, LogEntry, 100, options)
 
     def list_bans(
         self,

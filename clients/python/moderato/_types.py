@@ -1243,7 +1243,7 @@ class ListBansResponse:
     """ListBansResponse is a page of bans."""
 
     rows: list[ListedBan]
-    """The bans of the page, newest first. A search examines at most 10,000 bans for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
+    """The bans of the page, newest first. A search examines at most 2,000 bans for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
 
     pagination: Pagination
     """The cursor of the next page; empty if this is the last page."""
@@ -1315,7 +1315,7 @@ class ListLogResponse:
     """ListLogResponse is a page of the log."""
 
     rows: list[LogEntry]
-    """The entries of the page, newest first."""
+    """The entries of the page, newest first. A search by time, `query`, `batchId`, `ruleId` or `cause` examines at most 2,000 entries for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
 
     pagination: Pagination
     """The cursor of the next page."""
@@ -1343,7 +1343,7 @@ class ListMutesResponse:
     """ListMutesResponse is a page of mutes."""
 
     rows: list[ListedMute]
-    """The mutes of the page, newest first. A search examines at most 10,000 mutes for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
+    """The mutes of the page, newest first. A search examines at most 2,000 mutes for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
 
     pagination: Pagination
     """The cursor of the next page; empty if this is the last page."""
@@ -1365,7 +1365,7 @@ class ListRolesResponse:
     """ListRolesResponse is a page of users with their roles."""
 
     rows: list[RoleHolder]
-    """The rows of the page. A search examines at most 10,000 rows for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
+    """The rows of the page. A search examines at most 2,000 rows for a page. So a page can have fewer rows than `limit`, or none, although there is a next page."""
 
     pagination: Pagination
     """The cursor of the next page; empty if this is the last page."""

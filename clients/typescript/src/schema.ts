@@ -2138,7 +2138,7 @@ export interface components {
         };
         /** @description ListBansResponse is a page of bans. */
         ListBansResponse: {
-            /** @description The bans of the page, newest first. A search examines at most 10,000 bans for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
+            /** @description The bans of the page, newest first. A search examines at most 2,000 bans for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
             rows: components["schemas"]["ListedBan"][];
             /** @description The cursor of the next page; empty if this is the last page. */
             pagination: components["schemas"]["Pagination"];
@@ -2190,7 +2190,7 @@ export interface components {
         };
         /** @description ListLogResponse is a page of the log. */
         ListLogResponse: {
-            /** @description The entries of the page, newest first. */
+            /** @description The entries of the page, newest first. A search by time, `query`, `batchId`, `ruleId` or `cause` examines at most 2,000 entries for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
             rows: components["schemas"]["LogEntry"][];
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
@@ -2214,7 +2214,7 @@ export interface components {
         };
         /** @description ListMutesResponse is a page of mutes. */
         ListMutesResponse: {
-            /** @description The mutes of the page, newest first. A search examines at most 10,000 mutes for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
+            /** @description The mutes of the page, newest first. A search examines at most 2,000 mutes for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
             rows: components["schemas"]["ListedMute"][];
             /** @description The cursor of the next page; empty if this is the last page. */
             pagination: components["schemas"]["Pagination"];
@@ -2228,7 +2228,7 @@ export interface components {
         };
         /** @description ListRolesResponse is a page of users with their roles. */
         ListRolesResponse: {
-            /** @description The rows of the page. A search examines at most 10,000 rows for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
+            /** @description The rows of the page. A search examines at most 2,000 rows for a page. So a page can have fewer rows than `limit`, or none, although there is a next page. */
             rows: components["schemas"]["RoleHolder"][];
             /** @description The cursor of the next page; empty if this is the last page. */
             pagination: components["schemas"]["Pagination"];
@@ -4384,6 +4384,20 @@ export interface operations {
                 cursor?: string;
                 /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
                 limit?: number;
+                /** @description Returns only entries of this time or later. */
+                since?: string;
+                /** @description Returns only entries before this time. */
+                until?: string;
+                /** @description Returns only entries whose `moderator` or `user` has a username or display name that starts with this text, ignoring case: 1 to 100 characters. */
+                query?: string;
+                /** @description Returns only entries whose payload names this batch of bans: a UUID in upper or lower case. */
+                batchId?: string;
+                /** @description Returns only entries whose payload names this rule: a UUID in upper or lower case. */
+                ruleId?: string;
+                /** @description Returns only entries whose payload has one of these causes: `moderator`, `expired`, `batch` or `revert`; at most 10. */
+                "cause[]"?: ("moderator" | "expired" | "batch" | "revert")[];
+                /** @description The same filter as `moderatorId`, under a name that also fits entries of other types: the actor of `channel.follow` is the viewer. If both are given, both apply. */
+                actorId?: string;
             };
             header?: never;
             path?: never;

@@ -14,7 +14,7 @@ import (
 )
 
 // maxExamined is how many people a search examines for a page.
-const maxExamined = 10_000
+const maxExamined = 2000
 
 // ListBans returns a page of the bans of a channel that match the filters.
 func (s *Service) ListBans(ctx context.Context, req *moderatov1.ListBansRequest) (*moderatov1.ListBansResponse, error) {

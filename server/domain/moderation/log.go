@@ -33,11 +33,14 @@ var logged = eventtype.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
 
 // logQuery is a parsed request for a page of a log.
 type logQuery struct {
-	channelID, userID, moderatorID uid.ID
-	types                          []string
-	list                           string
-	before                         int64 // the page has entries with a lower sequence
-	limit                          int
+	channelID, userID, moderatorID, actorID uid.ID
+
+	types  []string
+	filter logFilter
+	list   string
+	before int64 // the page has entries with a lower sequence
+	only   []any // the sequences of the entries, if they are known
+	limit  int
 }
 
 func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
@@ -46,6 +49,8 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 		channelID:   f.UUID("channelId", req.GetChannelId()),
 		userID:      f.OptionalUUID("userId", req.GetUserId()),
 		moderatorID: f.OptionalUUID("moderatorId", req.GetModeratorId()),
+		actorID:     f.OptionalUUID("actorId", req.GetActorId()),
+		filter:      parseLogFilter(f, req),
 		types:       f.KeptEventTypes(req.GetType()),
 		limit:       f.Limit("limit", req.Limit),
 		before:      math.MaxInt64,
@@ -56,7 +61,7 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 	if len(q.types) == 0 {
 		q.types = logged
 	}
-	q.list = fmt.Sprintf("ListLog/%s/%s/%s/%s", q.channelID, q.userID, q.moderatorID, strings.Join(q.types, ","))
+	q.list = fmt.Sprintf("ListLog/%s/%s/%s/%s/%s/%v", q.channelID, q.userID, q.moderatorID, q.actorID, strings.Join(q.types, ","), q.filter)
 	return q, nil
 }
 
@@ -66,17 +71,13 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if err := paging.Read(ctx, s.Store, q.list, req.GetCursor(), &q.before); err != nil {
-		return nil, err
-	}
 	if err := authz.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
 		return nil, err
 	}
-	rows, err := readLog(ctx, s.Store, q)
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
 	result := &moderatov1.ListLogResponse{}
+	if result.Rows, result.Pagination, err = s.logPage(ctx, q, req.GetCursor()); err != nil {
+		return nil, err
+	}
 	// The channel is read after the rows, so that its trimmed_sequence covers every
 	// event that retention removed before the rows were read.
 	channel, err := s.Store.Read.Channel.Get(ctx, q.channelID)
@@ -87,20 +88,37 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 		return nil, s.Store.Classify(err)
 	}
 	result.TrimmedSequence = channel.TrimmedSequence
-	result.Rows, result.Pagination, err = paging.Cut(ctx, s.Store, q.list, rows, q.limit, func(e *moderatov1.LogEntry) any { return e.GetSequence() })
-	return result, err
+	return result, nil
 }
 
-// keys returns a query for the keys of the page, with its arguments. Without a user or
-// moderator in the query, it reads the newest entries of each type by index.
+// logPage returns a page of a log, and the cursor of the next one.
+func (s *Service) logPage(ctx context.Context, q *logQuery, cursor string) ([]*moderatov1.LogEntry, *moderatov1.Pagination, error) {
+	if !q.filter.isEmpty() {
+		return s.searchLog(ctx, q, cursor)
+	}
+	if err := paging.Read(ctx, s.Store, q.list, cursor, &q.before); err != nil {
+		return nil, nil, err
+	}
+	rows, err := readLog(ctx, s.Store, q)
+	if err != nil {
+		return nil, nil, s.Store.Classify(err)
+	}
+	return paging.Cut(ctx, s.Store, q.list, rows, q.limit, func(e *moderatov1.LogEntry) any { return e.GetSequence() })
+}
+
+// keys returns a query for the keys of the page, with its arguments. Without a user in the
+// query, it reads the newest entries of each type by index.
 func (q *logQuery) keys(d *store.Dialect) (query string, args []any) {
+	if q.only != nil {
+		return "SELECT id, sequence FROM events WHERE channel_id = ? AND sequence IN (" + store.Placeholders(len(q.only)) + ")", append([]any{q.channelID}, q.only...)
+	}
 	index := ""
 	if !q.userID.IsZero() {
 		index = d.ByIndex("event_target_id_channel_id_sequence")
 	}
 	keys := "SELECT * FROM (SELECT id, sequence FROM events" + index + " WHERE channel_id = ? AND sequence < ?"
 	end := " ORDER BY sequence DESC" + store.Limit(q.limit+1) + ") AS t"
-	if q.userID.IsZero() && q.moderatorID.IsZero() {
+	if q.userID.IsZero() && q.moderatorID.IsZero() && q.actorID.IsZero() {
 		parts := make([]string, len(q.types))
 		for i, kind := range q.types {
 			parts[i] = keys + " AND type = ?" + end
@@ -112,7 +130,7 @@ func (q *logQuery) keys(d *store.Dialect) (query string, args []any) {
 	for _, by := range []struct {
 		column string
 		id     uid.ID
-	}{{"target_id", q.userID}, {"actor_id", q.moderatorID}} {
+	}{{"target_id", q.userID}, {"actor_id", q.moderatorID}, {"actor_id", q.actorID}} {
 		if !by.id.IsZero() {
 			where += " AND " + by.column + " = ?"
 			args = append(args, by.id)
@@ -124,9 +142,9 @@ func (q *logQuery) keys(d *store.Dialect) (query string, args []any) {
 	return keys + where + " AND type IN (" + store.Placeholders(len(q.types)) + ")" + end, args
 }
 
-// logPage selects a page of a log, in no order. The names of users who no longer exist
+// logEntries selects entries of a log, in no order. The names of users who no longer exist
 // are those of deleted users.
-var logPage = store.Declare(func(d *store.Dialect, q *logQuery) (string, []any) {
+var logEntries = store.Declare(func(d *store.Dialect, q *logQuery) (string, []any) {
 	keys, args := q.keys(d)
 	return `
 		SELECT e.id, e.sequence, e.type, e.occurred_at, e.client_id, e.request_id, e.payload,
@@ -141,7 +159,7 @@ var logPage = store.Declare(func(d *store.Dialect, q *logQuery) (string, []any) 
 // readLog reads up to q.limit+1 entries, newest first.
 func readLog(ctx context.Context, s *store.Store, q *logQuery) ([]*moderatov1.LogEntry, error) {
 	var rows []*moderatov1.LogEntry
-	err := logPage.Each(ctx, s, q, func(r *store.Row) error {
+	err := logEntries.Each(ctx, s, q, func(r *store.Row) error {
 		row, err := readEntry(r, s.Pictures)
 		rows = append(rows, row)
 		return err
