@@ -3,11 +3,14 @@ package moderation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/buckets"
 	"github.com/moderato-live/moderato/server/store/jobs"
@@ -47,19 +50,30 @@ func (s *Service) writeMetrics(ctx context.Context) error {
 	return nil
 }
 
-// replaceMetrics stores rows in place of their earlier states. It may run again: the counts are not
-// added to those that are stored.
+// replaceMetrics stores rows in place of their earlier states, unless their channel was deleted. It
+// may run again: the counts are not added to those that are stored.
 func replaceMetrics(ctx context.Context, s *store.Store, rows []buckets.Row) error {
-	var args []any
+	ids := map[uid.ID]bool{}
 	for _, r := range rows {
-		args = append(args, r.ID, r.ChannelID, int64(r.Length/time.Second), r.StartedAt,
-			r.Messages, r.FirstMessages, r.Follows, r.Bans, r.Mutes, r.Held, r.Viewers)
+		ids[r.ChannelID] = true
 	}
-	row := "(" + store.Placeholders(len(args)/len(rows)) + ")"
-	query := "REPLACE INTO channel_metrics (id, channel_id, seconds, started_at, messages, first_messages, follows, bans, mutes, held, viewers) VALUES " +
-		strings.Join(slices.Repeat([]string{row}, len(rows)), ",")
 	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		_, err := tx.ExecContext(ctx, query, args...)
+		existing, err := tx.Channel.Query().Where(channel.IDIn(slices.Collect(maps.Keys(ids))...)).IDs(ctx)
+		if err != nil || len(existing) == 0 {
+			return err
+		}
+		var args []any
+		count := 0
+		for _, r := range rows {
+			if slices.Contains(existing, r.ChannelID) {
+				count++
+				args = append(args, r.ID, r.ChannelID, int64(r.Length/time.Second), r.StartedAt,
+					r.Messages, r.FirstMessages, r.Follows, r.Bans, r.Mutes, r.Held, r.Viewers)
+			}
+		}
+		row := ",(" + store.Placeholders(len(args)/count) + ")"
+		_, err = tx.ExecContext(ctx, "REPLACE INTO channel_metrics (id, channel_id, seconds, started_at, messages, first_messages, follows, bans, mutes, held, viewers) VALUES "+
+			strings.Repeat(row, count)[1:], args...)
 		return err
 	})
 }
