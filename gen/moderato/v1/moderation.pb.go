@@ -4100,7 +4100,10 @@ type GetUserRequest struct {
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// The user's username in any letter case. White space around the name, and one `@`
 	// before it, are ignored.
-	Username      string `protobuf:"bytes,3,opt,name=username" json:"username,omitempty"`
+	Username string `protobuf:"bytes,3,opt,name=username" json:"username,omitempty"`
+	// What the response has in addition: `card`, the fields of UserCard and of UserSanction.
+	// If empty, nothing.
+	Include       string `protobuf:"bytes,4,opt,name=include" json:"include,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4156,6 +4159,13 @@ func (x *GetUserRequest) GetUsername() string {
 	return ""
 }
 
+func (x *GetUserRequest) GetInclude() string {
+	if x != nil {
+		return x.Include
+	}
+	return ""
+}
+
 // GetUserResponse is a user and their state in a channel.
 type GetUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4174,7 +4184,9 @@ type GetUserResponse struct {
 	Subscription *SubscriptionInfo `protobuf:"bytes,6,opt,name=subscription" json:"subscription,omitempty"`
 	// The user's latest messages in the channel that are not deleted, newest first; at most
 	// 20.
-	Messages      []*UserMessage `protobuf:"bytes,7,rep,name=messages" json:"messages,omitempty"`
+	Messages []*UserMessage `protobuf:"bytes,7,rep,name=messages" json:"messages,omitempty"`
+	// Set only with `include=card`. In JSON, its fields are fields of the response itself.
+	Card          *UserCard `protobuf:"bytes,8,opt,name=card" json:"card,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4258,20 +4270,307 @@ func (x *GetUserResponse) GetMessages() []*UserMessage {
 	return nil
 }
 
+func (x *GetUserResponse) GetCard() *UserCard {
+	if x != nil {
+		return x.Card
+	}
+	return nil
+}
+
+// UserCard is what `include=card` adds to a user.
+type UserCard struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's account.
+	Account *UserAccount `protobuf:"bytes,1,opt,name=account" json:"account,omitempty"`
+	// The latest entries of the channel's log about the user, newest first, at most 20: as
+	// `GET /v1/moderation/log` returns them with this `userId`.
+	Log []*LogEntry `protobuf:"bytes,2,rep,name=log" json:"log,omitempty"`
+	// The user's bans from other channels that the caller owns or moderates, newest first; at
+	// most 20. Only the 1,000 channels are searched that the caller has moderated longest.
+	// Empty for a service token that acts for no user.
+	Elsewhere     []*BanElsewhere `protobuf:"bytes,3,rep,name=elsewhere" json:"elsewhere,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserCard) Reset() {
+	*x = UserCard{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserCard) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserCard) ProtoMessage() {}
+
+func (x *UserCard) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserCard.ProtoReflect.Descriptor instead.
+func (*UserCard) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *UserCard) GetAccount() *UserAccount {
+	if x != nil {
+		return x.Account
+	}
+	return nil
+}
+
+func (x *UserCard) GetLog() []*LogEntry {
+	if x != nil {
+		return x.Log
+	}
+	return nil
+}
+
+func (x *UserCard) GetElsewhere() []*BanElsewhere {
+	if x != nil {
+		return x.Elsewhere
+	}
+	return nil
+}
+
+// UserAccount says how long a user is known.
+type UserAccount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When the user's account was created: UTC, milliseconds; null if it is not known.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// When the user posted the first of their messages in the channel that are stored, even
+	// if they are deleted: UTC, milliseconds; null if none is stored.
+	FirstMessageAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=first_message_at,json=firstMessageAt" json:"first_message_at,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *UserAccount) Reset() {
+	*x = UserAccount{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserAccount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserAccount) ProtoMessage() {}
+
+func (x *UserAccount) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserAccount.ProtoReflect.Descriptor instead.
+func (*UserAccount) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *UserAccount) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *UserAccount) GetFirstMessageAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstMessageAt
+	}
+	return nil
+}
+
+// BanElsewhere is a user's ban from another channel.
+type BanElsewhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel's owner, whose id is that of the channel.
+	Channel *UserSummary `protobuf:"bytes,1,opt,name=channel" json:"channel,omitempty"`
+	// When the ban was applied: UTC, milliseconds.
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// Why the user is banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,3,opt,name=reason" json:"reason,omitempty"`
+	// When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanElsewhere) Reset() {
+	*x = BanElsewhere{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanElsewhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanElsewhere) ProtoMessage() {}
+
+func (x *BanElsewhere) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanElsewhere.ProtoReflect.Descriptor instead.
+func (*BanElsewhere) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *BanElsewhere) GetChannel() *UserSummary {
+	if x != nil {
+		return x.Channel
+	}
+	return nil
+}
+
+func (x *BanElsewhere) GetBannedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BannedAt
+	}
+	return nil
+}
+
+func (x *BanElsewhere) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanElsewhere) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+// UserSanction is what `include=card` adds to a ban or mute.
+type UserSanction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why; null if no reason was given.
+	Reason *string `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
+	// When it expires: UTC, milliseconds; null if it lasts until it is removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+	BatchId *string `protobuf:"bytes,3,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch.
+	Cause string `protobuf:"bytes,4,opt,name=cause" json:"cause,omitempty"`
+	// The user who applied it.
+	Moderator     *BannedBy `protobuf:"bytes,5,opt,name=moderator" json:"moderator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserSanction) Reset() {
+	*x = UserSanction{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserSanction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserSanction) ProtoMessage() {}
+
+func (x *UserSanction) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserSanction.ProtoReflect.Descriptor instead.
+func (*UserSanction) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *UserSanction) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *UserSanction) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *UserSanction) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *UserSanction) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *UserSanction) GetModerator() *BannedBy {
+	if x != nil {
+		return x.Moderator
+	}
+	return nil
+}
+
 // UserBan is a user's ban from a channel.
 type UserBan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When the ban was applied: UTC, milliseconds.
 	BannedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
 	// The user who applied the ban.
-	BannedBy      *BannedBy `protobuf:"bytes,2,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	BannedBy *BannedBy `protobuf:"bytes,2,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	// Set only with `include=card`. In JSON, its fields are fields of the ban itself.
+	Sanction      *UserSanction `protobuf:"bytes,3,opt,name=sanction" json:"sanction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4283,7 +4582,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[58]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4296,7 +4595,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{58}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -4313,18 +4612,27 @@ func (x *UserBan) GetBannedBy() *BannedBy {
 	return nil
 }
 
+func (x *UserBan) GetSanction() *UserSanction {
+	if x != nil {
+		return x.Sanction
+	}
+	return nil
+}
+
 // UserMute is a user's active mute in a channel.
 type UserMute struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When the mute expires: UTC, milliseconds.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
+	// Set only with `include=card`. In JSON, its fields are fields of the mute itself.
+	Sanction      *UserSanction `protobuf:"bytes,2,opt,name=sanction" json:"sanction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4336,7 +4644,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[59]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4349,12 +4657,19 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{59}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.MuteExpiresAt
+	}
+	return nil
+}
+
+func (x *UserMute) GetSanction() *UserSanction {
+	if x != nil {
+		return x.Sanction
 	}
 	return nil
 }
@@ -4370,7 +4685,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4382,7 +4697,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[60]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4395,7 +4710,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{60}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -4420,7 +4735,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4432,7 +4747,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[61]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4445,7 +4760,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{61}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -4469,6 +4784,230 @@ func (x *UserMessage) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// GetMetricsRequest names the channel and the intervals.
+type GetMetricsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The first interval is the one that contains this time. Counts are kept for 8 days, so an older
+	// time means 8 days ago. At most 500 intervals are returned, the oldest ones. Unset: the latest
+	// 60 intervals.
+	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since" json:"since,omitempty"`
+	// The length of an interval in seconds: 5 to 3600; 60 if unset. Counts are exact for multiples
+	// of 5. For other lengths, what happened within 5 seconds counts in the interval in which these
+	// 5 seconds begin. Multiples of 60 are the fastest.
+	StepSeconds   *int64 `protobuf:"varint,3,opt,name=step_seconds,json=stepSeconds" json:"step_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMetricsRequest) Reset() {
+	*x = GetMetricsRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMetricsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMetricsRequest) ProtoMessage() {}
+
+func (x *GetMetricsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMetricsRequest.ProtoReflect.Descriptor instead.
+func (*GetMetricsRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *GetMetricsRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *GetMetricsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *GetMetricsRequest) GetStepSeconds() int64 {
+	if x != nil && x.StepSeconds != nil {
+		return *x.StepSeconds
+	}
+	return 0
+}
+
+// GetMetricsResponse has the intervals.
+type GetMetricsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The intervals without gaps, oldest first. The last one is the present interval, unless there
+	// are 500 before it.
+	Rows          []*MetricsBucket `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMetricsResponse) Reset() {
+	*x = GetMetricsResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMetricsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMetricsResponse) ProtoMessage() {}
+
+func (x *GetMetricsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMetricsResponse.ProtoReflect.Descriptor instead.
+func (*GetMetricsResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *GetMetricsResponse) GetRows() []*MetricsBucket {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+// MetricsBucket is what happened in a channel in an interval, by the clock of the database.
+type MetricsBucket struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The start of the interval, a multiple of its length since 1970: UTC, milliseconds.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
+	// The messages that were posted, including those that were deleted since.
+	Messages int64 `protobuf:"varint,2,opt,name=messages" json:"messages,omitempty"`
+	// Those of them whose sender had not posted in the channel on this day or in the 30 days before.
+	FirstMessages int64 `protobuf:"varint,3,opt,name=first_messages,json=firstMessages" json:"first_messages,omitempty"`
+	// The follows that began.
+	Follows int64 `protobuf:"varint,4,opt,name=follows" json:"follows,omitempty"`
+	// The bans that were made: one for each `channel.ban`, so one for each user of a batch or sweep.
+	Bans int64 `protobuf:"varint,5,opt,name=bans" json:"bans,omitempty"`
+	// The mutes that were made: one for each `channel.mute`.
+	Mutes int64 `protobuf:"varint,6,opt,name=mutes" json:"mutes,omitempty"`
+	// The messages that were held for review. It is 0 on servers that hold no messages.
+	Held int64 `protobuf:"varint,7,opt,name=held" json:"held,omitempty"`
+	// The highest number of viewers that UpdateStream reported. Null if none was reported.
+	Viewers       *int64 `protobuf:"varint,8,opt,name=viewers" json:"viewers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetricsBucket) Reset() {
+	*x = MetricsBucket{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetricsBucket) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetricsBucket) ProtoMessage() {}
+
+func (x *MetricsBucket) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetricsBucket.ProtoReflect.Descriptor instead.
+func (*MetricsBucket) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{68}
+}
+
+func (x *MetricsBucket) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *MetricsBucket) GetMessages() int64 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
+func (x *MetricsBucket) GetFirstMessages() int64 {
+	if x != nil {
+		return x.FirstMessages
+	}
+	return 0
+}
+
+func (x *MetricsBucket) GetFollows() int64 {
+	if x != nil {
+		return x.Follows
+	}
+	return 0
+}
+
+func (x *MetricsBucket) GetBans() int64 {
+	if x != nil {
+		return x.Bans
+	}
+	return 0
+}
+
+func (x *MetricsBucket) GetMutes() int64 {
+	if x != nil {
+		return x.Mutes
+	}
+	return 0
+}
+
+func (x *MetricsBucket) GetHeld() int64 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *MetricsBucket) GetViewers() int64 {
+	if x != nil && x.Viewers != nil {
+		return *x.Viewers
+	}
+	return 0
+}
+
 // GetPropagationRequest names the channel and the change.
 type GetPropagationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4483,7 +5022,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4495,7 +5034,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[62]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4508,7 +5047,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{62}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *GetPropagationRequest) GetChannelId() string {
@@ -4545,7 +5084,7 @@ type GetPropagationResponse struct {
 
 func (x *GetPropagationResponse) Reset() {
 	*x = GetPropagationResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4557,7 +5096,7 @@ func (x *GetPropagationResponse) String() string {
 func (*GetPropagationResponse) ProtoMessage() {}
 
 func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[63]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4570,7 +5109,7 @@ func (x *GetPropagationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationResponse.ProtoReflect.Descriptor instead.
 func (*GetPropagationResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{63}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *GetPropagationResponse) GetSubscriberCount() int32 {
@@ -4928,12 +5467,14 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\aLogUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\"l\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\"\x92\x01\n" +
 	"\x0eGetUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\"\n" +
-	"\busername\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\xd2\x02\n" +
+	"\busername\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\x12$\n" +
+	"\ainclude\x18\x04 \x01(\tB\n" +
+	"\x92\xb5\x18\x06J\x04cardR\ainclude\"\x83\x03\n" +
 	"\x0fGetUserResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.moderato.v1.UserSummaryR\x04user\x12\x14\n" +
 	"\x05roles\x18\x02 \x03(\tR\x05roles\x12&\n" +
@@ -4941,12 +5482,36 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04mute\x18\x04 \x01(\v2\x15.moderato.v1.UserMuteR\x04mute\x12/\n" +
 	"\x06follow\x18\x05 \x01(\v2\x17.moderato.v1.UserFollowR\x06follow\x12A\n" +
 	"\fsubscription\x18\x06 \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\fsubscription\x124\n" +
-	"\bmessages\x18\a \x03(\v2\x18.moderato.v1.UserMessageR\bmessages\"v\n" +
+	"\bmessages\x18\a \x03(\v2\x18.moderato.v1.UserMessageR\bmessages\x12/\n" +
+	"\x04card\x18\b \x01(\v2\x15.moderato.v1.UserCardB\x04е\x18\x01R\x04card\"\xa0\x01\n" +
+	"\bUserCard\x122\n" +
+	"\aaccount\x18\x01 \x01(\v2\x18.moderato.v1.UserAccountR\aaccount\x12'\n" +
+	"\x03log\x18\x02 \x03(\v2\x15.moderato.v1.LogEntryR\x03log\x127\n" +
+	"\telsewhere\x18\x03 \x03(\v2\x19.moderato.v1.BanElsewhereR\telsewhere\"\x8e\x01\n" +
+	"\vUserAccount\x129\n" +
+	"\n" +
+	"created_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12D\n" +
+	"\x10first_message_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstMessageAt\"\xd5\x01\n" +
+	"\fBanElsewhere\x122\n" +
+	"\achannel\x18\x01 \x01(\v2\x18.moderato.v1.UserSummaryR\achannel\x127\n" +
+	"\tbanned_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x12\x1d\n" +
+	"\x06reason\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xd5\x01\n" +
+	"\fUserSanction\x12\x1d\n" +
+	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
+	"\x05cause\x18\x04 \x01(\tR\x05cause\x123\n" +
+	"\tmoderator\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\tmoderator\"\xb3\x01\n" +
 	"\aUserBan\x127\n" +
 	"\tbanned_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
-	"\tbanned_by\x18\x02 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"N\n" +
+	"\tbanned_by\x18\x02 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\x12;\n" +
+	"\bsanction\x18\x03 \x01(\v2\x19.moderato.v1.UserSanctionB\x04е\x18\x01R\bsanction\"\x8b\x01\n" +
 	"\bUserMute\x12B\n" +
-	"\x0fmute_expires_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"I\n" +
+	"\x0fmute_expires_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x12;\n" +
+	"\bsanction\x18\x02 \x01(\v2\x19.moderato.v1.UserSanctionB\x04е\x18\x01R\bsanction\"I\n" +
 	"\n" +
 	"UserFollow\x12;\n" +
 	"\vfollowed_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -4956,7 +5521,24 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"N\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x99\x01\n" +
+	"\x11GetMetricsRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x120\n" +
+	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x123\n" +
+	"\fstep_seconds\x18\x03 \x01(\x03B\x10\x92\xb5\x18\a\x18\x05 \x90\x1c(<\xaa\x01\x02\b\x01R\vstepSeconds\"D\n" +
+	"\x12GetMetricsResponse\x12.\n" +
+	"\x04rows\x18\x01 \x03(\v2\x1a.moderato.v1.MetricsBucketR\x04rows\"\x86\x02\n" +
+	"\rMetricsBucket\x129\n" +
+	"\n" +
+	"started_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x1a\n" +
+	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12%\n" +
+	"\x0efirst_messages\x18\x03 \x01(\x03R\rfirstMessages\x12\x18\n" +
+	"\afollows\x18\x04 \x01(\x03R\afollows\x12\x12\n" +
+	"\x04bans\x18\x05 \x01(\x03R\x04bans\x12\x14\n" +
+	"\x05mutes\x18\x06 \x01(\x03R\x05mutes\x12\x12\n" +
+	"\x04held\x18\a \x01(\x03R\x04held\x12\x1f\n" +
+	"\aviewers\x18\b \x01(\x03B\x05\xaa\x01\x02\b\x01R\aviewers\"N\n" +
 	"\x15GetPropagationRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
@@ -4964,7 +5546,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x16GetPropagationResponse\x12)\n" +
 	"\x10subscriber_count\x18\x01 \x01(\x05R\x0fsubscriberCount\x12#\n" +
 	"\rapplied_count\x18\x02 \x01(\x05R\fappliedCount\x128\n" +
-	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\xf3\x16\n" +
+	"\x14slowest_milliseconds\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x13slowestMilliseconds2\x82\x18\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -5006,7 +5588,10 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tListMutes\x12\x1d.moderato.v1.ListMutesRequest\x1a\x1e.moderato.v1.ListMutesResponse\"A\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/muted-users\x90\x02\x01\x12\x87\x01\n" +
 	"\tListRoles\x12\x1d.moderato.v1.ListRolesRequest\x1a\x1e.moderato.v1.ListRolesResponse\";\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/roles\x90\x02\x01\x12\x9c\x01\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/roles\x90\x02\x01\x12\x8c\x01\n" +
+	"\n" +
+	"GetMetrics\x12\x1e.moderato.v1.GetMetricsRequest\x1a\x1f.moderato.v1.GetMetricsResponse\"=\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18\x12\x16/v1/moderation/metrics\x90\x02\x01\x12\x9c\x01\n" +
 	"\x0eGetPropagation\x12\".moderato.v1.GetPropagationRequest\x1a#.moderato.v1.GetPropagationResponse\"A\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/moderation/propagation\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -5022,7 +5607,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -5082,130 +5667,155 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*LogUser)(nil),                       // 55: moderato.v1.LogUser
 	(*GetUserRequest)(nil),                // 56: moderato.v1.GetUserRequest
 	(*GetUserResponse)(nil),               // 57: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 58: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 59: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 60: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 61: moderato.v1.UserMessage
-	(*GetPropagationRequest)(nil),         // 62: moderato.v1.GetPropagationRequest
-	(*GetPropagationResponse)(nil),        // 63: moderato.v1.GetPropagationResponse
-	(*Pagination)(nil),                    // 64: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 65: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 66: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 67: moderato.v1.BannedBy
-	(*BannedUser)(nil),                    // 68: moderato.v1.BannedUser
-	(*structpb.Struct)(nil),               // 69: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 70: moderato.v1.SubscriptionInfo
+	(*UserCard)(nil),                      // 58: moderato.v1.UserCard
+	(*UserAccount)(nil),                   // 59: moderato.v1.UserAccount
+	(*BanElsewhere)(nil),                  // 60: moderato.v1.BanElsewhere
+	(*UserSanction)(nil),                  // 61: moderato.v1.UserSanction
+	(*UserBan)(nil),                       // 62: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 63: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 64: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 65: moderato.v1.UserMessage
+	(*GetMetricsRequest)(nil),             // 66: moderato.v1.GetMetricsRequest
+	(*GetMetricsResponse)(nil),            // 67: moderato.v1.GetMetricsResponse
+	(*MetricsBucket)(nil),                 // 68: moderato.v1.MetricsBucket
+	(*GetPropagationRequest)(nil),         // 69: moderato.v1.GetPropagationRequest
+	(*GetPropagationResponse)(nil),        // 70: moderato.v1.GetPropagationResponse
+	(*Pagination)(nil),                    // 71: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 72: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 73: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 74: moderato.v1.BannedBy
+	(*BannedUser)(nil),                    // 75: moderato.v1.BannedUser
+	(*structpb.Struct)(nil),               // 76: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 77: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
-	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	64, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	65, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	64, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	66, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	66, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
-	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	11, // 7: moderato.v1.BanUserResponse.outcome:type_name -> moderato.v1.BanOutcome
-	66, // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	10, // 9: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	20, // 10: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
-	22, // 11: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
-	23, // 12: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
-	26, // 13: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	64, // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	66, // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	67, // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	66, // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
-	29, // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
-	23, // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	66, // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
-	32, // 21: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
-	23, // 22: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	66, // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
-	35, // 24: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
-	36, // 25: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	61, // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
-	39, // 27: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	66, // 28: moderato.v1.ListLogRequest.since:type_name -> google.protobuf.Timestamp
-	66, // 29: moderato.v1.ListLogRequest.until:type_name -> google.protobuf.Timestamp
-	51, // 30: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	64, // 31: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	44, // 32: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
-	64, // 33: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
-	68, // 34: moderato.v1.ListedBan.banned_user:type_name -> moderato.v1.BannedUser
-	47, // 35: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
-	64, // 36: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
-	66, // 37: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
-	67, // 38: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
-	66, // 39: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
-	50, // 40: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
-	64, // 41: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
-	65, // 42: moderato.v1.RoleHolder.user:type_name -> moderato.v1.UserSummary
-	66, // 43: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
-	66, // 44: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	55, // 45: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	55, // 46: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	69, // 47: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	53, // 48: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	52, // 49: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
-	66, // 50: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	54, // 51: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	66, // 52: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	65, // 53: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	58, // 54: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	59, // 55: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	60, // 56: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	70, // 57: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	61, // 58: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	66, // 59: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	67, // 60: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	66, // 61: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	66, // 62: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	66, // 63: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 64: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 65: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 66: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 67: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 68: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13, // 69: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15, // 70: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17, // 71: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19, // 72: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24, // 73: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27, // 74: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33, // 75: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37, // 76: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30, // 77: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	56, // 78: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40, // 79: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	42, // 80: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
-	45, // 81: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
-	48, // 82: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
-	62, // 83: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,  // 84: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 85: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 86: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 87: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12, // 88: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14, // 89: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16, // 90: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18, // 91: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21, // 92: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25, // 93: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28, // 94: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34, // 95: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38, // 96: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31, // 97: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	57, // 98: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41, // 99: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	43, // 100: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
-	46, // 101: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
-	49, // 102: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
-	63, // 103: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	84, // [84:104] is the sub-list for method output_type
-	64, // [64:84] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	0,   // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
+	71,  // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	72,  // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	71,  // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	73,  // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	10,  // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	11,  // 7: moderato.v1.BanUserResponse.outcome:type_name -> moderato.v1.BanOutcome
+	73,  // 8: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	10,  // 9: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	20,  // 10: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
+	22,  // 11: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
+	23,  // 12: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
+	26,  // 13: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
+	71,  // 14: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	74,  // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	73,  // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	29,  // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
+	23,  // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
+	73,  // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	32,  // 21: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
+	23,  // 22: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
+	73,  // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	35,  // 24: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
+	36,  // 25: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
+	65,  // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	39,  // 27: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
+	73,  // 28: moderato.v1.ListLogRequest.since:type_name -> google.protobuf.Timestamp
+	73,  // 29: moderato.v1.ListLogRequest.until:type_name -> google.protobuf.Timestamp
+	51,  // 30: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	71,  // 31: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	44,  // 32: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
+	71,  // 33: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
+	75,  // 34: moderato.v1.ListedBan.banned_user:type_name -> moderato.v1.BannedUser
+	47,  // 35: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
+	71,  // 36: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 37: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
+	74,  // 38: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
+	73,  // 39: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
+	50,  // 40: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
+	71,  // 41: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
+	72,  // 42: moderato.v1.RoleHolder.user:type_name -> moderato.v1.UserSummary
+	73,  // 43: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 44: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	55,  // 45: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	55,  // 46: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	76,  // 47: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	53,  // 48: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	52,  // 49: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	73,  // 50: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	54,  // 51: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	73,  // 52: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	72,  // 53: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	62,  // 54: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	63,  // 55: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	64,  // 56: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	77,  // 57: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	65,  // 58: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	58,  // 59: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
+	59,  // 60: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
+	51,  // 61: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
+	60,  // 62: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
+	73,  // 63: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 64: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
+	72,  // 65: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
+	73,  // 66: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
+	73,  // 67: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
+	73,  // 68: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
+	74,  // 69: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
+	73,  // 70: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 71: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	61,  // 72: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 73: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	61,  // 74: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 75: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	73,  // 76: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 77: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
+	68,  // 78: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
+	73,  // 79: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
+	1,   // 80: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,   // 81: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,   // 82: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,   // 83: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,   // 84: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13,  // 85: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15,  // 86: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17,  // 87: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19,  // 88: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24,  // 89: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27,  // 90: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33,  // 91: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37,  // 92: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30,  // 93: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56,  // 94: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40,  // 95: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42,  // 96: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45,  // 97: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48,  // 98: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	66,  // 99: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
+	69,  // 100: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,   // 101: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,   // 102: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,   // 103: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,   // 104: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12,  // 105: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14,  // 106: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16,  // 107: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18,  // 108: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21,  // 109: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25,  // 110: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28,  // 111: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34,  // 112: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38,  // 113: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31,  // 114: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57,  // 115: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41,  // 116: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43,  // 117: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46,  // 118: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49,  // 119: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	67,  // 120: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
+	70,  // 121: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	101, // [101:122] is the sub-list for method output_type
+	80,  // [80:101] is the sub-list for method input_type
+	80,  // [80:80] is the sub-list for extension type_name
+	80,  // [80:80] is the sub-list for extension extendee
+	0,   // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -5221,7 +5831,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   64,
+			NumMessages:   71,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
