@@ -1422,32 +1422,32 @@ class ListWebhookDeliveriesResponse:
 class ListedBan:
     """ListedBan is a ban that is in force."""
 
+    id: str
+    """The id of the banned user: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+    banned_at: datetime
+    """When the ban was applied: UTC, milliseconds."""
+
+    banned_by: BannedBy
+    """The user who applied the ban."""
+
+    reason: Optional[str]
+    """Why the user is banned; null if no reason was given."""
+
+    expires_at: Optional[datetime]
+    """When the ban expires: UTC, milliseconds; null if it lasts until it is removed."""
+
     batch_id: Optional[str]
     """The batch that banned the user: a UUID in lower case; null if it was none."""
 
     cause: str
     """What caused the ban: `batch` for a ban of a batch, a sweep or an afterglow, otherwise `moderator`."""
-
-    id: Optional[str] = None
-    """The user's id: a UUID in lower case."""
-
-    display_name: Optional[str] = None
-    """The display name."""
-
-    slug: Optional[str] = None
-    """The username in lower case."""
-
-    banned_at: Optional[datetime] = None
-    """When the ban was applied: UTC, milliseconds."""
-
-    banned_by: Optional[BannedBy] = None
-    """The user who applied the ban."""
-
-    reason: Optional[str] = None
-    """Why the user is banned; null if no reason was given."""
-
-    expires_at: Optional[datetime] = None
-    """When the ban expires: UTC, milliseconds; null if it lasts until it is removed."""
 
 
 @dataclass(frozen=True)
@@ -1879,6 +1879,18 @@ class RoleEvent:
 class RoleHolder:
     """RoleHolder is a user who holds a role in a channel."""
 
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+    avatar_url: str
+    """The URL of the avatar picture. If there is none, that of the default picture."""
+
     role: str
     """The role: `moderator`, `vip` or `og`."""
 
@@ -1887,18 +1899,6 @@ class RoleHolder:
 
     is_banned: bool
     """Whether the user is banned from the channel. A banned user keeps the role, but as a moderator has no moderation right while the ban lasts."""
-
-    id: Optional[str] = None
-    """The user's id: a UUID in lower case."""
-
-    display_name: Optional[str] = None
-    """The display name."""
-
-    slug: Optional[str] = None
-    """The username in lower case, as in the URL of the user's channel."""
-
-    avatar_url: Optional[str] = None
-    """The URL of the avatar picture. If there is none, that of the default picture."""
 
 
 @dataclass(frozen=True)

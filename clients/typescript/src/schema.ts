@@ -2270,27 +2270,27 @@ export interface components {
         ListedBan: {
             /**
              * Format: uuid
-             * @description The user's id: a UUID in lower case.
+             * @description The id of the banned user: a UUID in lower case.
              */
-            id?: string;
+            id: string;
             /** @description The display name. */
-            displayName?: string;
+            displayName: string;
             /** @description The username in lower case. */
-            slug?: string;
+            slug: string;
             /**
              * Format: date-time
              * @description When the ban was applied: UTC, milliseconds.
              */
-            bannedAt?: string;
+            bannedAt: string;
             /** @description The user who applied the ban. */
-            bannedBy?: components["schemas"]["BannedBy"];
+            bannedBy: components["schemas"]["BannedBy"];
             /** @description Why the user is banned; null if no reason was given. */
-            reason?: string | null;
+            reason: string | null;
             /**
              * Format: date-time
              * @description When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
              */
-            expiresAt?: string | null;
+            expiresAt: string | null;
             /**
              * Format: uuid
              * @description The batch that banned the user: a UUID in lower case; null if it was none.
@@ -2968,13 +2968,13 @@ export interface components {
              * Format: uuid
              * @description The user's id: a UUID in lower case.
              */
-            id?: string;
+            id: string;
             /** @description The display name. */
-            displayName?: string;
-            /** @description The username in lower case, as in the URL of the user's channel. */
-            slug?: string;
+            displayName: string;
+            /** @description The username in lower case. */
+            slug: string;
             /** @description The URL of the avatar picture. If there is none, that of the default picture. */
-            avatarUrl?: string;
+            avatarUrl: string;
             /** @description The role: `moderator`, `vip` or `og`. */
             role: string;
             /**

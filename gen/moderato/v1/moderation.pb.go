@@ -3193,13 +3193,25 @@ func (x *ListBansResponse) GetPagination() *Pagination {
 // ListedBan is a ban that is in force.
 type ListedBan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The banned user and the ban. In JSON, its fields are fields of the row itself.
-	BannedUser *BannedUser `protobuf:"bytes,1,opt,name=banned_user,json=bannedUser" json:"banned_user,omitempty"`
+	// The id of the banned user: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The username in lower case.
+	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
+	// When the ban was applied: UTC, milliseconds.
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// The user who applied the ban.
+	BannedBy *BannedBy `protobuf:"bytes,5,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	// Why the user is banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
+	// When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// The batch that banned the user: a UUID in lower case; null if it was none.
-	BatchId *string `protobuf:"bytes,2,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	BatchId *string `protobuf:"bytes,8,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
 	// What caused the ban: `batch` for a ban of a batch, a sweep or an afterglow, otherwise
 	// `moderator`.
-	Cause         string `protobuf:"bytes,3,opt,name=cause" json:"cause,omitempty"`
+	Cause         string `protobuf:"bytes,9,opt,name=cause" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3234,9 +3246,51 @@ func (*ListedBan) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
 }
 
-func (x *ListedBan) GetBannedUser() *BannedUser {
+func (x *ListedBan) GetId() string {
 	if x != nil {
-		return x.BannedUser
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ListedBan) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ListedBan) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *ListedBan) GetBannedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BannedAt
+	}
+	return nil
+}
+
+func (x *ListedBan) GetBannedBy() *BannedBy {
+	if x != nil {
+		return x.BannedBy
+	}
+	return nil
+}
+
+func (x *ListedBan) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *ListedBan) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return nil
 }
@@ -3627,15 +3681,21 @@ func (x *ListRolesResponse) GetPagination() *Pagination {
 // RoleHolder is a user who holds a role in a channel.
 type RoleHolder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user. In JSON, its fields are fields of the row itself.
-	User *UserSummary `protobuf:"bytes,1,opt,name=user" json:"user,omitempty"`
+	// The user's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The username in lower case.
+	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
+	// The URL of the avatar picture. If there is none, that of the default picture.
+	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// The role: `moderator`, `vip` or `og`.
-	Role string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
+	Role string `protobuf:"bytes,5,opt,name=role" json:"role,omitempty"`
 	// When the user got the role: UTC, milliseconds.
-	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// Whether the user is banned from the channel. A banned user keeps the role, but as a
 	// moderator has no moderation right while the ban lasts.
-	IsBanned      bool `protobuf:"varint,4,opt,name=is_banned,json=isBanned" json:"is_banned,omitempty"`
+	IsBanned      bool `protobuf:"varint,7,opt,name=is_banned,json=isBanned" json:"is_banned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3670,11 +3730,32 @@ func (*RoleHolder) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{50}
 }
 
-func (x *RoleHolder) GetUser() *UserSummary {
+func (x *RoleHolder) GetId() string {
 	if x != nil {
-		return x.User
+		return x.Id
 	}
-	return nil
+	return ""
+}
+
+func (x *RoleHolder) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *RoleHolder) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *RoleHolder) GetAvatarUrl() string {
+	if x != nil {
+		return x.AvatarUrl
+	}
+	return ""
 }
 
 func (x *RoleHolder) GetRole() string {
@@ -5389,12 +5470,18 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x16.moderato.v1.ListedBanR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x83\x01\n" +
-	"\tListedBan\x12>\n" +
-	"\vbanned_user\x18\x01 \x01(\v2\x17.moderato.v1.BannedUserB\x04е\x18\x01R\n" +
-	"bannedUser\x12 \n" +
-	"\bbatch_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
-	"\x05cause\x18\x03 \x01(\tR\x05cause\"\x8e\x01\n" +
+	"pagination\"\xd1\x02\n" +
+	"\tListedBan\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x127\n" +
+	"\tbanned_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
+	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\x12\x1d\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
+	"\x05cause\x18\t \x01(\tR\x05cause\"\x8e\x01\n" +
 	"\x10ListMutesRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1c\n" +
@@ -5427,14 +5514,18 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.RoleHolderR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xac\x01\n" +
+	"pagination\"\xe4\x01\n" +
 	"\n" +
-	"RoleHolder\x122\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.moderato.v1.UserSummaryB\x04е\x18\x01R\x04user\x12\x12\n" +
-	"\x04role\x18\x02 \x01(\tR\x04role\x129\n" +
+	"RoleHolder\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12#\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1b\n" +
-	"\tis_banned\x18\x04 \x01(\bR\bisBanned\"\xc1\x03\n" +
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\x12\x12\n" +
+	"\x04role\x18\x05 \x01(\tR\x04role\x129\n" +
+	"\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1b\n" +
+	"\tis_banned\x18\a \x01(\bR\bisBanned\"\xc1\x03\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
@@ -5684,9 +5775,8 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*UserSummary)(nil),                   // 72: moderato.v1.UserSummary
 	(*timestamppb.Timestamp)(nil),         // 73: google.protobuf.Timestamp
 	(*BannedBy)(nil),                      // 74: moderato.v1.BannedBy
-	(*BannedUser)(nil),                    // 75: moderato.v1.BannedUser
-	(*structpb.Struct)(nil),               // 76: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 77: moderato.v1.SubscriptionInfo
+	(*structpb.Struct)(nil),               // 75: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 76: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,   // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
@@ -5723,99 +5813,100 @@ var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	71,  // 31: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
 	44,  // 32: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
 	71,  // 33: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
-	75,  // 34: moderato.v1.ListedBan.banned_user:type_name -> moderato.v1.BannedUser
-	47,  // 35: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
-	71,  // 36: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 37: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
-	74,  // 38: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
-	73,  // 39: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
-	50,  // 40: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
-	71,  // 41: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
-	72,  // 42: moderato.v1.RoleHolder.user:type_name -> moderato.v1.UserSummary
-	73,  // 43: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 44: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	55,  // 45: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	55,  // 46: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	76,  // 47: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	53,  // 48: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	52,  // 49: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
-	73,  // 50: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	54,  // 51: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	73,  // 52: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	72,  // 53: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	62,  // 54: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	63,  // 55: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	64,  // 56: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	77,  // 57: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	65,  // 58: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	58,  // 59: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
-	59,  // 60: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
-	51,  // 61: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
-	60,  // 62: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
-	73,  // 63: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 64: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
-	72,  // 65: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
-	73,  // 66: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
-	73,  // 67: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
-	73,  // 68: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
-	74,  // 69: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
-	73,  // 70: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	74,  // 71: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	61,  // 72: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 73: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	61,  // 74: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 75: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	73,  // 76: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 77: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
-	68,  // 78: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
-	73,  // 79: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
-	1,   // 80: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,   // 81: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,   // 82: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,   // 83: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,   // 84: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13,  // 85: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15,  // 86: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17,  // 87: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19,  // 88: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24,  // 89: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27,  // 90: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33,  // 91: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37,  // 92: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30,  // 93: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	56,  // 94: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40,  // 95: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	42,  // 96: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
-	45,  // 97: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
-	48,  // 98: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
-	66,  // 99: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
-	69,  // 100: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,   // 101: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,   // 102: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,   // 103: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,   // 104: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12,  // 105: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14,  // 106: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16,  // 107: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18,  // 108: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21,  // 109: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25,  // 110: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28,  // 111: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34,  // 112: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38,  // 113: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31,  // 114: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	57,  // 115: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41,  // 116: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	43,  // 117: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
-	46,  // 118: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
-	49,  // 119: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
-	67,  // 120: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
-	70,  // 121: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	101, // [101:122] is the sub-list for method output_type
-	80,  // [80:101] is the sub-list for method input_type
-	80,  // [80:80] is the sub-list for extension type_name
-	80,  // [80:80] is the sub-list for extension extendee
-	0,   // [0:80] is the sub-list for field type_name
+	73,  // 34: moderato.v1.ListedBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 35: moderato.v1.ListedBan.banned_by:type_name -> moderato.v1.BannedBy
+	73,  // 36: moderato.v1.ListedBan.expires_at:type_name -> google.protobuf.Timestamp
+	47,  // 37: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
+	71,  // 38: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 39: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
+	74,  // 40: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
+	73,  // 41: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
+	50,  // 42: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
+	71,  // 43: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 44: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 45: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	55,  // 46: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	55,  // 47: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	75,  // 48: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	53,  // 49: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	52,  // 50: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	73,  // 51: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	54,  // 52: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	73,  // 53: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	72,  // 54: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	62,  // 55: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	63,  // 56: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	64,  // 57: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	76,  // 58: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	65,  // 59: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	58,  // 60: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
+	59,  // 61: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
+	51,  // 62: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
+	60,  // 63: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
+	73,  // 64: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 65: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
+	72,  // 66: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
+	73,  // 67: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
+	73,  // 68: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
+	73,  // 69: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
+	74,  // 70: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
+	73,  // 71: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 72: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	61,  // 73: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 74: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	61,  // 75: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 76: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	73,  // 77: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 78: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
+	68,  // 79: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
+	73,  // 80: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
+	1,   // 81: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,   // 82: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,   // 83: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,   // 84: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,   // 85: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13,  // 86: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15,  // 87: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17,  // 88: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19,  // 89: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24,  // 90: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27,  // 91: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33,  // 92: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37,  // 93: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30,  // 94: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56,  // 95: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40,  // 96: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42,  // 97: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45,  // 98: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48,  // 99: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	66,  // 100: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
+	69,  // 101: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,   // 102: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,   // 103: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,   // 104: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,   // 105: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12,  // 106: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14,  // 107: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16,  // 108: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18,  // 109: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21,  // 110: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25,  // 111: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28,  // 112: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34,  // 113: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38,  // 114: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31,  // 115: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57,  // 116: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41,  // 117: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43,  // 118: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46,  // 119: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49,  // 120: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	67,  // 121: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
+	70,  // 122: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	102, // [102:123] is the sub-list for method output_type
+	81,  // [81:102] is the sub-list for method input_type
+	81,  // [81:81] is the sub-list for extension type_name
+	81,  // [81:81] is the sub-list for extension extendee
+	0,   // [0:81] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }

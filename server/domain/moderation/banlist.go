@@ -53,7 +53,11 @@ func (s *Service) ListBans(ctx context.Context, req *moderatov1.ListBansRequest)
 	result := &moderatov1.ListBansResponse{Pagination: pagination}
 	for _, b := range rows {
 		t := terms{batchID: b.batchID}
-		result.Rows = append(result.Rows, &moderatov1.ListedBan{BannedUser: b.row, BatchId: t.batchIDProto(), Cause: string(t.cause())})
+		row := b.row
+		result.Rows = append(result.Rows, &moderatov1.ListedBan{
+			Id: row.GetId(), DisplayName: row.GetDisplayName(), Slug: row.GetSlug(), BannedAt: row.GetBannedAt(), BannedBy: row.GetBannedBy(),
+			Reason: row.Reason, ExpiresAt: row.GetExpiresAt(), BatchId: t.batchIDProto(), Cause: string(t.cause()),
+		})
 	}
 	return result, err
 }

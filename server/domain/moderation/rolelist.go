@@ -67,7 +67,8 @@ func (s *Service) ListRoles(ctx context.Context, req *moderatov1.ListRolesReques
 	result := &moderatov1.ListRolesResponse{Pagination: pagination}
 	for _, h := range page {
 		result.Rows = append(result.Rows, &moderatov1.RoleHolder{
-			User: h.UserSummary, Role: roles[h.place.Role].Name, CreatedAt: h.At.Proto(), IsBanned: isBanned[h.ID],
+			Id: h.GetId(), DisplayName: h.GetDisplayName(), Slug: h.GetSlug(), AvatarUrl: h.GetAvatarUrl(),
+			Role: roles[h.place.Role].Name, CreatedAt: h.At.Proto(), IsBanned: isBanned[h.ID],
 		})
 	}
 	return result, nil
