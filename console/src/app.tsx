@@ -19,7 +19,7 @@ import { Settings } from './screens/settings'
 import { Bar, Rail } from './screens/shell'
 import { ShortcutsDialog } from './screens/shortcuts'
 import { Problem, Progress } from './ui/basics'
-import { useKeys } from './ui/keys'
+import { keyLevels, useKeys } from './ui/keys'
 import { useLoad } from './ui/load'
 import { Toasts } from './ui/toasts'
 
@@ -84,7 +84,7 @@ function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfil
     '?': () => setHelp(true),
     '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
     Escape: () => setCard(undefined),
-  })
+  }, keyLevels.everywhere)
   useEffect(() => {
     document.title = `${channel.displayName} – Moderato console`
   }, [channel])

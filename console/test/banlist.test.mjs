@@ -12,8 +12,8 @@ function server({ loseCall = 0, roles = [], statusOf = () => 'BANNED' } = {}) {
   const banned = new Map()
   return {
     calls, banned,
-    request: async () => ({ rows: roles, pagination: { cursor: '' } }),
     moderation: {
+      listRoles: async () => ({ rows: roles, pagination: { cursor: '' } }),
       async banUsers({ users, dryRun }, { idempotencyKey }) {
         calls.push({ count: users.length, dryRun, idempotencyKey })
         const results = users.map(({ userId, username }) => ({ userId: userId ?? `id of ${username}`, username, status: statusOf(username ?? userId) }))

@@ -100,7 +100,7 @@ func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 		}
 		if f.inlined {
 			from := len(b)
-			b = inline(appendField(b, m, f), from, from == start)
+			b = inline(appendField(b, m, f), from)
 			continue
 		}
 		key := f.key
@@ -117,15 +117,10 @@ func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 	return append(b, '}')
 }
 
-// inline turns the object that begins at from into fields of the enclosing object, the first
-// ones or further ones.
-func inline(b []byte, from int, areFirst bool) []byte {
-	b = b[:len(b)-1]
-	if areFirst {
-		return slices.Delete(b, from, from+1)
-	}
+// inline turns the object that begins at from into further fields of the enclosing object.
+func inline(b []byte, from int) []byte {
 	b[from] = ','
-	return b
+	return b[:len(b)-1]
 }
 
 // appendAny appends a google.protobuf.Value.

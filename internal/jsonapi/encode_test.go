@@ -288,15 +288,3 @@ func TestMarshalUnsetFields(t *testing.T) {
 		}
 	}
 }
-
-// The fields of an inlined message are in place of the field, also if it is the first.
-func TestInlinedMessageCanBeFirst(t *testing.T) {
-	first := &moderatov1.ListedBan{BannedUser: &moderatov1.BannedUser{Id: "x"}, Cause: "batch"}
-	var got map[string]any
-	if err := json.Unmarshal(jsonapi.Marshal(first), &got); err != nil || got["id"] != "x" || got["cause"] != "batch" {
-		t.Errorf("got %s, %v", jsonapi.Marshal(first), err)
-	}
-	if text := string(jsonapi.Marshal(&moderatov1.ListedBan{})); text != `{"batchId":null,"cause":""}` {
-		t.Errorf("without it: got %s", text)
-	}
-}

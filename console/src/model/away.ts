@@ -31,14 +31,19 @@ export interface AwayLog {
   hasMore: boolean
 }
 
-/** readAway reads what was done since then, newest first; without a time that of the last 24 hours. */
-export async function readAway(client: Moderato, channelId: string, seen: Seen | undefined, now: number, max: number, signal?: AbortSignal): Promise<AwayLog> {
+/**
+ * readAway reads what was done since then, newest first; without a time that of the last 24
+ * hours. It reads until it has `max` of the entries that are wanted, but not without end.
+ */
+export async function readAway(client: Moderato, channelId: string, seen: Seen | undefined, now: number, max: number, signal?: AbortSignal, isWanted: (entry: LogEntry) => boolean = () => true): Promise<AwayLog> {
   const isOld = (row: LogEntry): boolean => (seen?.sequence ? row.sequence <= seen.sequence : Date.parse(row.createdAt) < (seen ? Date.parse(seen.at) : now - firstVisit))
   const read = async (type: string[]): Promise<AwayLog> => {
     const entries: LogEntry[] = []
+    let wanted = 0
     for await (const row of client.moderation.listLog({ channelId, type, limit: 100 }, { signal })) {
       if (isOld(row)) break
-      if (entries.length === max) return { entries, hasMore: true }
+      if (wanted === max || entries.length === 4 * max) return { entries, hasMore: true }
+      if (isWanted(row)) wanted++
       entries.push(row)
     }
     return { entries, hasMore: false }

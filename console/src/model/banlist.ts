@@ -1,6 +1,5 @@
 import type { BanUsersRequest, Moderato } from '@moderato-live/client'
 import { newKey } from '../actions'
-import { listRoles } from '../api/pending'
 import type { Step } from '../ui/job'
 import type { Target } from './csv'
 
@@ -55,7 +54,7 @@ async function readRoles(client: Moderato, channelId: string): Promise<Map<strin
   const roles = new Map<string, string>()
   let cursor: string | undefined
   do {
-    const page = await listRoles(client, { channelId, limit: 100, cursor }, AbortSignal.timeout(30_000))
+    const page = await client.moderation.listRoles({ channelId, limit: 100, cursor }, { signal: AbortSignal.timeout(30_000) })
     // Moderators come first, and that is the role that is shown.
     for (const { id, role } of page.rows) if (!roles.has(id)) roles.set(id, role)
     cursor = page.pagination.cursor

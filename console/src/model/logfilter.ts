@@ -1,5 +1,4 @@
-import type { Event, LogEntry } from '@moderato-live/client'
-import type { LogQuery } from '../api/pending'
+import type { Event, LogEntry, Moderato } from '@moderato-live/client'
 
 /** Types of entries that a moderator looks for together. */
 export const groups = {
@@ -23,6 +22,9 @@ export const filtersOf = (query: URLSearchParams): Filters => Object.fromEntries
 
 export const typesOf = ({ group }: Filters): string[] => (group in groups ? [...groups[group as Group]] : allTypes)
 
+/** The query of the log. */
+type LogQuery = Parameters<Moderato['moderation']['listLog']>[0]
+
 /** logQueryOf returns what the server is asked, at a time of its clock. */
 export function logQueryOf(filters: Filters, channelId: string, now: number): LogQuery {
   const { by, query, last, since, until, cause, batchId } = filters
@@ -30,7 +32,7 @@ export function logQueryOf(filters: Filters, channelId: string, now: number): Lo
   return {
     channelId, type: typesOf(filters),
     ...(by && { moderatorId: by }), ...(query && { query }), ...(from && { since: from }), ...(until && { until }),
-    ...(cause && { cause: [cause] }), ...(batchId && { batchId }),
+    ...(cause && { cause: [cause] as LogQuery['cause'] }), ...(batchId && { batchId }),
   }
 }
 

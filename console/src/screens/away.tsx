@@ -5,11 +5,11 @@ import { useDesk } from '../desk'
 import { formatAgo, formatNumber, plural } from '../format'
 import { groupEntries, maxEntries, readAway, readSeen, writeSeen } from '../model/away'
 import { hrefOf } from '../route'
-import { Button, Empty, Note, Problem, Progress, Time } from '../ui/basics'
+import { Button, Empty, Note, Problem, Progress } from '../ui/basics'
 import { useLoad } from '../ui/load'
 import { BatchRow } from './batches'
-import { causeOf, verbOf } from './logline'
-import { LogRow } from './logrow'
+import { causeOf } from './logline'
+import { LogGroup } from './loggroup'
 
 /** isByOthers leaves out batches, which have their own list, and what ended by itself, which nobody did. */
 const isByOthers = (userId: string) => (entry: LogEntry): boolean =>
@@ -21,7 +21,7 @@ export function useAwayCount(screen: string): number {
   const { data } = useLoad(async (signal) => {
     const seen = readSeen(channel.id, profile.userId)
     if (!seen || now() - Date.parse(seen.at) < 3_600_000) return 0
-    return (await readAway(client, channel.id, seen, now(), 100, signal)).entries.filter(isByOthers(profile.userId)).length
+    return (await readAway(client, channel.id, seen, now(), 100, signal, isByOthers(profile.userId))).entries.filter(isByOthers(profile.userId)).length
   }, [channel.id, screen === 'away'])
   return data ?? 0
 }
@@ -37,7 +37,7 @@ export function Away() {
   const { data, error, slow, reload } = useLoad(async (signal) => {
     const at = now()
     const since = seen ? Date.parse(seen.at) : at - 86_400_000
-    const [log, batches] = await Promise.all([readAway(client, channel.id, seen, at, maxEntries, signal), client.moderation.listBanBatches({ channelId: channel.id, limit: 100 }, { signal })])
+    const [log, batches] = await Promise.all([readAway(client, channel.id, seen, at, maxEntries, signal, isByOthers(profile.userId)), client.moderation.listBanBatches({ channelId: channel.id, limit: 100 }, { signal })])
     return { ...log, at, batches: batches.rows.filter((row) => Date.parse(row.createdAt) >= since) }
   }, [channel.id, seen])
   const others = data?.entries.filter(isByOthers(profile.userId)) ?? []
@@ -62,12 +62,12 @@ export function Away() {
         {!data && slow && <Progress />}
         {data && !error && (
           <>
-            <Cards entries={others} batches={batches} />
+            <Cards entries={others} batches={batches} hasMore={data.hasMore} />
             {data.hasMore && <Note kind="warn">More happened than this page shows. <a href={hrefOf({ channel: channel.username, screen: 'log' })}>The log</a> has everything.</Note>}
             {batches.length > 0 && <section class="box" aria-label="Batches"><header><h2>Raids and other batches of bans</h2></header><ul class="entries">{batches.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={reload} />)}</ul></section>}
             <section class="box" aria-label="What was done">
               {others.length === 0 ? <Empty icon="check" title={batches.length > 0 ? 'Nothing else happened' : 'Nothing happened'}>No other moderator did anything in this time.</Empty>
-                : <ul class="entries">{groupEntries(others).map((group) => <Group key={group[0]!.id} group={group} />)}</ul>}
+                : <ul class="entries">{groupEntries(others).map((group) => <LogGroup key={group[0]!.id} group={group} />)}</ul>}
             </section>
           </>
         )}
@@ -76,25 +76,9 @@ export function Away() {
   )
 }
 
-function Cards({ entries, batches }: { entries: LogEntry[]; batches: BanBatch[] }) {
+function Cards({ entries, batches, hasMore }: { entries: LogEntry[]; batches: BanBatch[]; hasMore: boolean }) {
   const count = (...types: string[]): number => entries.filter(({ type }) => types.includes(type)).length
   const [bans, mutes, removed] = [count('channel.ban'), count('channel.mute'), count('channel.moderator.remove')]
   const cards = [[batches.length, 'batches of bans'], [bans, 'single bans'], [mutes, 'mutes'], [removed, 'moderators removed'], [entries.length - bans - mutes - removed, 'other changes']] as const
-  return <dl class="counts">{cards.map(([value, name]) => <div class="box" key={name}><dt class="muted">{name}</dt><dd class="number">{formatNumber(value)}</dd></div>)}</dl>
-}
-
-/** Group shows entries of the same kind as one, which opens. */
-function Group({ group }: { group: LogEntry[] }) {
-  const [isOpen, setOpen] = useState(false)
-  const first = group[0]!
-  if (group.length === 1) return <LogRow entry={first} canUndo={false} />
-  return (
-    <li>
-      <Time at={first.createdAt} />
-      <details class="grow" onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary><strong>{verbOf(first.type)}</strong>: {formatNumber(group.length)} times{first.moderator && <>, by <bdi>{first.moderator.displayName}</bdi></>}</summary>
-        {isOpen && <ul class="entries">{group.map((entry) => <LogRow key={entry.id} entry={entry} canUndo={false} />)}</ul>}
-      </details>
-    </li>
-  )
+  return <dl class="counts">{cards.map(([value, name]) => <div class="box" key={name}><dt class="muted">{name}</dt><dd class="number">{formatNumber(value)}{hasMore && ' or more'}</dd></div>)}</dl>
 }

@@ -5,6 +5,7 @@ import { useDesk } from '../desk'
 import { formatAgo, formatDay, withoutEmotes } from '../format'
 import { useStored } from '../model/store'
 import { Avatar, Button, Note, Problem, Progress, Remaining, Time, nameColor } from '../ui/basics'
+import { keyLevels, useKeys } from '../ui/keys'
 import { useLoad } from '../ui/load'
 import { LogLine } from './logline'
 import { RoleButtons } from './roles'
@@ -26,6 +27,7 @@ export function UserCard({ userId, displayName, form, onForm, onClose }: { userI
   useEffect(() => {
     if (!form) drawer.current?.focus()
   }, [userId, form])
+  useKeys({ ...(!form && !readOnly && { b: () => onForm('ban') }) }, keyLevels.card)
   const shown = user.data
   const name = shown?.user.displayName ?? displayName
   return (
@@ -71,7 +73,7 @@ function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm
             ? <Button icon="undo" onClick={() => void unban(client, channel.id, target)}>Unban</Button>
             : <Button kind="danger" icon="ban" keys="B" onClick={() => onForm('ban')}>Ban</Button>}
           {user.mute && !user.ban && <Button icon="undo" onClick={() => void unmute(client, channel.id, target)}>Unmute</Button>}
-          {!user.ban && <Button icon="mute" keys="M" onClick={() => onForm('mute')}>{user.mute ? 'Change mute' : 'Mute'}</Button>}
+          {!user.ban && <Button icon="mute" onClick={() => onForm('mute')}>{user.mute ? 'Change mute' : 'Mute'}</Button>}
           {channel.role === 'owner' && <RoleButtons user={target} roles={user.roles} />}
         </div>
       )}

@@ -11,6 +11,7 @@ import { useKeys } from '../ui/keys'
 import { Activity } from './activity'
 import { Composer } from './composer'
 import { EarlierMessages } from './earlier'
+import { FindUser } from './finduser'
 import { MessageRow } from './message'
 import { suggestPhrase } from './phrase'
 
@@ -53,17 +54,15 @@ export function Chat() {
     select(next.id)
     mark(event.shiftKey ? new Set([...marked, ...(selectedId ? [selectedId] : []), next.id]) : new Set())
   }
-  const withSelected = (act: (message: Message) => void) => (): void => {
-    if (selected && !readOnly) act(selected)
-  }
-  const muteFor = (seconds: number) => withSelected(({ sender }) => void mute(client, channel.id, sender, seconds))
   const remove = (message: Message): void => void deleteMessage(client, channel.id, message.id, message.sender)
   useKeys({
     j: move(1), k: move(-1), ArrowDown: move(1), ArrowUp: move(-1),
-    Enter: () => selected && openCard(selected.sender.id),
-    d: withSelected(remove),
-    b: withSelected(({ sender }) => openCard(sender.id, 'ban', sender.displayName)),
-    ...Object.fromEntries(muteTimes.map((seconds, i) => [`m ${i + 1}`, muteFor(seconds)])),
+    ...(selected && { Enter: () => openCard(selected.sender.id) }),
+    ...(selected && !readOnly && {
+      d: () => remove(selected),
+      b: () => openCard(selected.sender.id, 'ban', selected.sender.displayName),
+      ...Object.fromEntries(muteTimes.map((seconds, i) => [`m ${i + 1}`, () => void mute(client, channel.id, selected.sender, seconds)])),
+    }),
     Escape: () => (openCard(undefined), leave()),
   })
   const chosen = messages.filter((m) => marked.has(m.id) || m.id === selectedId)
@@ -153,6 +152,7 @@ function StreamHead() {
       <h1 class="cut">{stream.title || 'Chat'}</h1>
       {stream.category && <span class="chip cut">{stream.category}</span>}
       <span class="grow" />
+      <FindUser />
       <span class="muted small number wide unbroken">{formatNumber(received)} received</span>
     </div>
   )

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks'
-import { listBans } from '../api/pending'
 import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { plural } from '../format'
@@ -21,7 +20,7 @@ export function Export({ filters, isFiltered, onClose }: { filters: Filters; isF
     const rows = [columns]
     let cursor: string | undefined
     do {
-      const page = await listBans(client, { channelId: channel.id, limit: 100, cursor, ...filters }, AbortSignal.timeout(30_000))
+      const page = await client.moderation.listBans({ channelId: channel.id, limit: 100, cursor, ...filters }, { signal: AbortSignal.timeout(30_000) })
       for (const ban of page.rows) rows.push([ban.slug, ban.id, ban.bannedAt, ban.bannedBy.slug, ban.reason ?? '', ban.expiresAt ?? ''])
       cursor = page.pagination.cursor
       step.advance(rows.length - 1)

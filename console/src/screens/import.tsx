@@ -159,7 +159,7 @@ function Summary({ commit, unsure, onUndo }: { commit: Commit; unsure: boolean; 
       <Note kind={rest ? 'warn' : 'good'}>
         <p role="status"><strong>{plural(commit.banned, 'user')} banned.</strong>{meanwhile > 0 && ` ${formatNumber(meanwhile)} were banned meanwhile.`}{rest > 0 && ` ${plural(rest, 'user')} of the list left.`}{unsure && ' The next of them may be banned already: “Try again” finds out.'}</p>
       </Note>
-      {commit.batchIds.length > 0 && <p class="row wrap"><Button icon="undo" onClick={onUndo}>Undo these bans</Button><span class="small muted">Their messages are back too, for 24 hours. Later the screen Raid can undo it.</span></p>}
+      {commit.batchIds.length > 0 && <p class="row wrap"><Button icon="undo" onClick={onUndo}>Undo these bans</Button><span class="small muted">Within 24 hours, this also brings their messages back. Later you find it on the screen Raid.</span></p>}
     </>
   )
 }

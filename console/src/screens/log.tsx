@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { plural } from '../format'
+import { groupEntries } from '../model/away'
 import { filtersOf, logQueryOf, newEntries, undoable, type Filters } from '../model/logfilter'
 import { useStored } from '../model/store'
 import { go, type Route } from '../route'
@@ -10,10 +11,10 @@ import { Icon } from '../ui/icon'
 import { useList } from '../ui/load'
 import { BatchHead } from './batches'
 import { LogFilters } from './logfilters'
-import { LogRow } from './logrow'
+import { LogGroup } from './loggroup'
 import { RevertDialog } from './revert'
 
-const pageSize = 50
+const pageSize = 100
 
 /** Log lists what was done in the channel, newest first. Its filters stand in the address. */
 export function Log({ route }: { route: Route }) {
@@ -33,6 +34,8 @@ export function Log({ route }: { route: Route }) {
   const { rows } = list
   const fresh = rows ? newEntries(filters, recent, rows, readAt.current) : 0
   const canUndo = undoable(rows ?? [], now())
+  // A batch is one line, unless the log shows nothing else.
+  const groups = groupEntries(rows ?? []).flatMap((group) => (group[0]!.batchId && !filters.batchId ? [group] : group.map((entry) => [entry])))
   const set = (change: Partial<Filters>): void => go({ channel: channel.username, screen: 'log', query: { ...filters, ...change } }, true)
   return (
     <div class="page" ref={page}>
@@ -50,9 +53,10 @@ export function Log({ route }: { route: Route }) {
           </div>
           {list.error ? <div class="inside"><Problem error={list.error} onRetry={list.reload} /></div> : null}
           {!rows && list.slow && <Progress />}
-          {rows?.length === 0 && <Empty icon="log" title="No entries">{Object.values(filters).some(Boolean) ? 'Nothing matches these filters.' : 'What moderators do appears here.'}</Empty>}
-          {rows && rows.length > 0 && <ul class="entries">{rows.map((entry) => <LogRow key={entry.id} entry={entry} canUndo={!readOnly && canUndo.has(entry.id)} onFilter={set} />)}</ul>}
-          {list.more && <div class="inside"><Button busy={list.loadingMore} onClick={list.more}>Earlier entries</Button></div>}
+          {rows?.length === 0 && list.more && <p class="inside muted">Nothing found so far.</p>}
+          {rows?.length === 0 && !list.more && <Empty icon="log" title="No entries">{Object.values(filters).some(Boolean) ? 'Nothing matches these filters.' : 'What moderators do appears here.'}</Empty>}
+          {rows && rows.length > 0 && <ul class="entries">{groups.map((group) => <LogGroup key={group[0]!.id} group={group} canUndo={readOnly ? new Set() : canUndo} onFilter={set} />)}</ul>}
+          {list.more && <div class="inside"><Button busy={list.loadingMore} onClick={list.more}>{rows?.length === 0 ? 'Search on' : 'Earlier entries'}</Button></div>}
         </section>
       </div>
       {reverting && <RevertDialog moderatorId={filters.by} onClose={() => setReverting(false)} />}

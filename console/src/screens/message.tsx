@@ -1,6 +1,6 @@
 import { Component } from 'preact'
 import { picture } from '../api/settings'
-import { formatClock, formatFull } from '../format'
+import { formatClock, formatFull, withoutEmotes } from '../format'
 import type { Names } from '../model/names'
 import { useName } from '../model/names'
 import type { Deletion, Message } from '../model/state'
@@ -45,7 +45,7 @@ export class MessageRow extends Component<Props, { hasTools: boolean }> {
       <li class={classes} aria-current={selected} onPointerEnter={this.#show} onPointerLeave={this.#hide} onFocusIn={this.#show} onClick={(event) => this.props.onSelect(event.shiftKey)}>
         <time dateTime={message.at} title={formatFull(message.at)}>{formatClock(message.at)}</time>
         <div class="body">
-          {message.replyTo && <span class="reply cut">In reply to {replied ? <bdi>{replied.sender.displayName}: {replied.deletion ? 'a deleted message' : replied.text}</bdi> : 'an earlier message'}</span>}
+          {message.replyTo && <span class="reply cut">In reply to {replied ? <bdi>{replied.sender.displayName}: {replied.deletion ? 'a deleted message' : withoutEmotes(replied.text)}</bdi> : 'an earlier message'}</span>}
           <Badges roles={sender.roles} isSubscriber={sender.isSubscriber} isBot={sender.isBot} />
           <button type="button" class={`name ${nameColor(sender.id)}`} onClick={(event) => (event.stopPropagation(), this.props.onCard())}><bdi>{sender.displayName}</bdi></button>
           {': '}

@@ -82,7 +82,7 @@ function Propagation({ batchId }: { batchId: string }) {
   }, [data, isComplete, round])
   if (error) return <Problem error={error} onRetry={reload} />
   if (!data) return null
-  if (data.subscriberCount === 0) return <p class="muted">No chat server keeps the bans of this channel in memory: each asks this server about every message, so the bans hold at once.</p>
+  if (data.subscriberCount === 0) return <p class="muted">The bans hold already: every message is checked by this server.</p>
   return (
     <div class="field">
       <span class="label">How far it has come</span>

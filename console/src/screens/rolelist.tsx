@@ -1,7 +1,7 @@
 import type { Event } from '@moderato-live/client'
 import { useRef, useState } from 'preact/hooks'
 import { messageOf } from '../actions'
-import { listRoles, type ListedRole } from '../api/pending'
+import type { RoleHolder } from '@moderato-live/client'
 import { useDesk } from '../desk'
 import { formatDay } from '../format'
 import { useStored } from '../model/store'
@@ -13,7 +13,7 @@ import type { Change } from './changes'
 import { roleNames, useRoles, type Role } from './roles'
 import { UserList, useFilters, useUserList, type Column, type ListedUser } from './userlist'
 
-type Row = ListedRole & ListedUser
+type Row = Omit<RoleHolder, 'role'> & ListedUser & { role: Role }
 
 /** RoleList lists who has a role. The owner gives roles and takes them. */
 export function RoleList({ route }: { route: Route }) {
@@ -26,8 +26,8 @@ export function RoleList({ route }: { route: Route }) {
   const role = route.query.get('role') ?? ''
   const shown = useRef<ReadonlySet<string>>(new Set())
   const users = useUserList<Row>(async (cursor, signal) => {
-    const page = await listRoles(client, { channelId: channel.id, limit: 100, cursor, query: query || undefined, role: role || undefined }, signal)
-    return { ...page, rows: page.rows.map((row) => ({ ...row, key: `${row.role} ${row.id}` })) }
+    const page = await client.moderation.listRoles({ channelId: channel.id, limit: 100, cursor, query: query || undefined, role: (role || undefined) as Role | undefined }, { signal })
+    return { ...page, rows: page.rows.map((row) => ({ ...row, role: row.role as Role, key: `${row.role} ${row.id}` })) }
   }, [query, role], (event) => changeOf(event, shown.current))
   const { list, changes } = users
   shown.current = new Set(list.rows?.map(({ id }) => id))

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ban, mute, type Target } from '../actions'
 import { useDesk } from '../desk'
 import { Button, Choices, Field } from '../ui/basics'
-import { useKeys } from '../ui/keys'
+import { keyLevels, useKeys } from '../ui/keys'
 
 export const banTimes = [[0, 'Permanently'], [600, '10 min'], [3600, '1 h'], [86_400, '1 day'], [604_800, '7 days'], [1_209_600, '14 days']] as const
 const muteTimes = [[60, '1 min'], [600, '10 min'], [3600, '1 h'], [86_400, '1 day'], [604_800, '7 days']] as const
@@ -21,13 +21,13 @@ export function SanctionForm({ kind, target, onClose }: { kind: 'ban' | 'mute'; 
   useKeys({
     Escape: onClose,
     ...(kind === 'ban' ? { b: submit } : Object.fromEntries(muteTimes.map(([value], i) => [String(i + 1), () => setSeconds(value)]))),
-  })
+  }, keyLevels.form)
   return (
     <form class="sanction-form" ref={form} onSubmit={(event) => (event.preventDefault(), submit())}>
       <h3>{kind === 'ban' ? 'Ban' : 'Mute'} <bdi>{target.displayName}</bdi></h3>
       <Choices<number> label="Duration" values={kind === 'ban' ? banTimes : muteTimes} value={seconds} onChange={setSeconds} />
       <Field label="Reason (optional)">{(attributes) => <input class="input" {...attributes} value={reason} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} autocomplete="off" />}</Field>
-      <p class="small muted">{kind === 'ban' ? 'Hides all their messages in this channel. You can undo it with the messages for 24 hours.' : 'Hides their messages in this channel, and refuses new ones until the mute ends.'}</p>
+      <p class="small muted">{kind === 'ban' ? 'Hides all their messages in this channel. If you undo the ban within 24 hours, the messages come back.' : 'Hides all their messages in this channel, and refuses new ones until the mute ends.'}</p>
       <div class="row">
         <Button type="submit" kind="danger" icon={kind} {...(kind === 'ban' && { keys: 'B' })}>{kind === 'ban' ? 'Ban' : 'Mute'}</Button>
         <Button onClick={onClose}>Cancel</Button>

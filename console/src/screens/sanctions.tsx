@@ -1,6 +1,5 @@
 import type { BannedUser, Event, Moderato } from '@moderato-live/client'
 import { useState } from 'preact/hooks'
-import { listBans, listMutes } from '../api/pending'
 import { useDesk } from '../desk'
 import { formatAgo } from '../format'
 import { useStored } from '../model/store'
@@ -25,12 +24,14 @@ interface Row extends ListedUser {
 
 export type Filters = Partial<Record<'query' | 'bannedBy' | 'batchId', string>>
 
+type Query = Parameters<Moderato['moderation']['listBans']>[0]
+
 /** What differs between the lists of bans and of mutes. */
 const kinds = {
   ban: {
     done: 'Banned', verbs: ['Unban', 'Unbanning', 'unbanned'], nobody: 'Nobody is banned',
-    read: async (client: Moderato, query: object, signal: AbortSignal) => {
-      const { rows, pagination } = await listBans(client, query, signal)
+    read: async (client: Moderato, query: Query, signal: AbortSignal) => {
+      const { rows, pagination } = await client.moderation.listBans(query, { signal })
       return { pagination, rows: rows.map((row): Row => ({ ...row, key: row.id, at: row.bannedAt, by: row.bannedBy })) }
     },
     changeOf: (event: Event): Change | undefined =>
@@ -39,8 +40,8 @@ const kinds = {
   },
   mute: {
     done: 'Muted', verbs: ['Unmute', 'Unmuting', 'unmuted'], nobody: 'Nobody is muted',
-    read: async (client: Moderato, query: object, signal: AbortSignal) => {
-      const { rows, pagination } = await listMutes(client, query, signal)
+    read: async (client: Moderato, query: Query, signal: AbortSignal) => {
+      const { rows, pagination } = await client.moderation.listMutes(query, { signal })
       return { pagination, rows: rows.map((row): Row => ({ ...row, key: row.id, at: row.mutedAt, by: row.mutedBy, batchId: null })) }
     },
     changeOf: (event: Event): Change | undefined =>

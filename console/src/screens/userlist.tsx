@@ -80,7 +80,7 @@ export function UserList<Row extends ListedUser>({ users: { list, changes, selec
       </div>
       {waiting}
       {list.error && <Problem error={list.error} onRetry={list.more ?? list.reload} />}
-      {rows.length === 0 ? empty : (
+      {rows.length === 0 ? (list.more ? <p class="muted">Nobody found so far.</p> : empty) : (
         <div class={`box ${list.slow ? 'waiting' : ''}`}>
           <table class="table user-table" ref={table}>
             <thead>
@@ -110,7 +110,7 @@ export function UserList<Row extends ListedUser>({ users: { list, changes, selec
           </table>
         </div>
       )}
-      {list.more && <Button class="more-button" busy={list.loadingMore} onClick={list.more}>More</Button>}
+      {list.more && <Button class="more-button" busy={list.loadingMore} onClick={list.more}>{rows.length === 0 ? 'Search on' : 'More'}</Button>}
       {selectable && count > 0 && (
         <div class="bulk-bar" role="group" aria-label="What to do with the selected">
           <strong>{formatNumber(count)} selected</strong>

@@ -111,11 +111,17 @@ export function Check({ label, checked, onChange }: { label: ComponentChildren; 
 export function SearchField({ label, value, onSearch }: { label: string; value: string; onSearch: (text: string) => void }) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(value), [value])
+  // What was typed meanwhile stays: the value changes late, or to what was sent.
+  const sent = useRef(value)
+  useEffect(() => {
+    if (value === sent.current) return
+    sent.current = value
+    setText(value)
+  }, [value])
   const change = (next: string): void => {
     setText(next)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => onSearch(next.trim()), 300)
+    timer.current = setTimeout(() => onSearch((sent.current = next.trim())), 300)
   }
   return (
     <div class="search">

@@ -1,4 +1,4 @@
-import { useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { store, stored } from '../api/storage'
 
 const setting = 'moderato-console-keys'
@@ -13,7 +13,12 @@ type Keys = Record<string, Handler>
 /** How long the second key of a pair may take, in milliseconds. */
 const pairTime = 1500
 
-const layers: Keys[] = []
+interface Layer {
+  level: number
+  keys: Keys
+}
+
+const layers: Layer[] = []
 let prefix: { key: string; at: number } | undefined
 
 /** isTyping reports whether keys belong to the element that has the focus. */
@@ -29,20 +34,26 @@ addEventListener('keydown', (event) => {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
   const pair = prefix && event.timeStamp - prefix.at < pairTime ? `${prefix.key} ${key}` : undefined
   for (const candidate of pair ? [pair, key] : [key]) {
-    const layer = layers.findLast((keys) => candidate in keys)
+    const layer = layers.findLast(({ keys }) => candidate in keys)
     if (!layer) continue
     prefix = undefined
     event.preventDefault()
-    return layer[candidate]!(event)
+    return layer.keys[candidate]!(event)
   }
-  prefix = layers.some((keys) => Object.keys(keys).some((name) => name.startsWith(`${key} `))) ? { key, at: event.timeStamp } : undefined
+  prefix = layers.some(({ keys }) => Object.keys(keys).some((name) => name.startsWith(`${key} `))) ? { key, at: event.timeStamp } : undefined
 })
 
-/** useKeys binds keys while a component is shown. Later components come before earlier ones. */
-export function useKeys(keys: Keys): void {
+/** Which keys come first: those of a form, of a screen, of the card beside it, of every screen. */
+export const keyLevels = { form: 3, screen: 2, card: 1, everywhere: 0 } as const
+
+/** useKeys binds keys while a component is shown. */
+export function useKeys(keys: Keys, level: number = keyLevels.screen): void {
+  const layer = useRef<Layer>({ level, keys })
   // Before the next key, so that it meets what the former one changed.
+  useLayoutEffect(() => void (layer.current.keys = keys))
   useLayoutEffect(() => {
-    layers.push(keys)
-    return () => void layers.splice(layers.indexOf(keys), 1)
-  })
+    layers.push(layer.current)
+    layers.sort((a, b) => a.level - b.level)
+    return () => void layers.splice(layers.indexOf(layer.current), 1)
+  }, [])
 }

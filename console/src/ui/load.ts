@@ -31,6 +31,9 @@ export function useLoad<Data>(read: (signal: AbortSignal) => Promise<Data>, inpu
   return { data: result.data, error: result.error, slow, reload: useCallback(() => setAttempt((n) => n + 1), []) }
 }
 
+/** How many pages without rows are passed over until the user decides to search on. */
+const maxEmptyPages = 20
+
 interface PageOf<Row> {
   rows: Row[]
   pagination: { cursor: string }
@@ -50,9 +53,9 @@ export function useList<Row>(read: (cursor: string | undefined, signal: AbortSig
   const [moreError, setMoreError] = useState<unknown>()
   const generation = useRef(0)
   const readOn = async (cursor: string | undefined, signal: AbortSignal): Promise<PageOf<Row>> => {
-    for (;;) {
+    for (let pages = 1; ; pages++) {
       const page = await read(cursor, signal)
-      if (page.rows.length > 0 || !page.pagination.cursor) return page
+      if (page.rows.length > 0 || !page.pagination.cursor || pages === maxEmptyPages) return page
       cursor = page.pagination.cursor
     }
   }

@@ -9,5 +9,5 @@ import (
 )
 
 func TestDocumentationStatesEraserBatch(t *testing.T) {
-	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", tables.EraseBatch))
+	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("removes or anonymizes the rows of deleted users and channels, %d rows at a time", tables.EraseBatch))
 }
