@@ -65,6 +65,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/idempotency.md: Idempotency keys/1":                TestIdempotencyCommand,
 		"docs/moderation.md: Search among people/1":              TestModerationExamples,
 		"docs/moderation.md: The log/1":                          TestModerationExamples,
+		"docs/moderation.md: Metrics/1":                          TestModerationExamples,
 		"docs/moderation.md: A rogue moderator/1":                TestRogueModeratorCommands,
 		"docs/moderation.md: A rogue moderator/2":                TestRogueModeratorCommands,
 		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,

@@ -11,7 +11,7 @@ import (
 func TestDocumentationStatesStoreLimits(t *testing.T) {
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("opens up to %d connections", maxConnections),
-		fmt.Sprintf("up to %d statements prepared", prepared.StatementsKept),
+		fmt.Sprintf("keeps up to %d prepared statements on each connection", prepared.StatementsKept),
 		fmt.Sprintf("a lock timeout of %s", doctest.Duration(lockWaitTimeout)),
 		fmt.Sprintf("a statement timeout of %s", doctest.Duration(statementTimeout)))
 	if servers := 16_382 / (maxConnections * prepared.StatementsKept); servers != 1 {

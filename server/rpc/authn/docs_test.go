@@ -9,5 +9,5 @@ import (
 
 func TestDocumentationStatesTokenRemoval(t *testing.T) {
 	doctest.Want(t, "docs/metrics.md",
-		fmt.Sprintf("expired more than %d hours ago are removed", int(keptAfterExpiry.Hours())))
+		fmt.Sprintf("removes tokens that expired more than %d hours ago", int(keptAfterExpiry.Hours())))
 }

@@ -11,7 +11,7 @@ import (
 
 // unbounded lists the texts that have no declared bounds: opaque ones, which the server
 // looks up or decrypts, and the week number of votes, which may be a word.
-var unbounded = []protoreflect.Name{"cursor", "token", "epoch"}
+var unbounded = []protoreflect.Name{"cursor", "token", "epoch", "banned_by"}
 
 // mustBeBounded reports whether a field of a request or a record must declare bounds:
 // a page size, a list, an object, and a text that is neither a UUID nor unbounded.
