@@ -128,7 +128,7 @@ func New(conn Connection, o Options) (http.Handler, error) {
 		others[path], others[path+"/"] = sockets, sockets
 	}
 	return f.recovered(f.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var next http.Handler = crossing
+		next := crossing
 		if other := others[r.URL.Path]; other != nil {
 			next = other
 		}

@@ -82,7 +82,8 @@ func (r *Reader) eachIn(ctx context.Context, query string, args []any, each func
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
-	if err := new(Row).readAll(ctx, scanned{rows}, len(columns), each); err != nil {
+	err = new(Row).readAll(ctx, scanned{rows}, len(columns), each)
+	if err = cmp.Or(err, rows.Err()); err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
 	return nil
