@@ -245,8 +245,8 @@ func TestConsole(t *testing.T) {
 	needClients(t)
 	t.Parallel()
 	s := start(t)
-	s.script(t, "console.mjs")
 	s.script(t, "console-screens.mjs")
+	s.script(t, "console.mjs")
 }
 
 // TestConsoleReducers tests the parts of the console that need no browser.

@@ -97,17 +97,6 @@ test('a write without a connection fails visibly, and happens once when it is re
   await row(page, sent.message).getByText('Deleted by').waitFor()
 })
 
-test('a server that stops: the page says so, and misses and repeats nothing', async (t) => {
-  const page = await signIn(t)
-  const before = await post(page, 'before the restart')
-  const restarted = fetch(`${given.control}/restart`, { method: 'POST' })
-  await page.getByText(/Reconnecting for/).waitFor()
-  await restarted
-  await page.getByText('Up to date').waitFor({ timeout: 20_000 })
-  const after = await post(page, 'after the restart')
-  for (const { message } of [before, after]) assert.equal(await row(page, message).count(), 1)
-})
-
 test('who loses the role sees so, and cannot act', async (t) => {
   const page = await signIn(t)
   const role = { channelId, userId: (await demo('GET', '/v1/users/profile')).userId }
@@ -189,6 +178,18 @@ test('without storage the page says what is missing', async (t) => {
 test('without JavaScript the page is a sentence', async (t) => {
   const page = await openConsole(t, { context: { javaScriptEnabled: false } })
   assert.match(await page.locator('body').innerText(), /^The console needs JavaScript/)
+})
+
+// Last, because the server that starts again is no demo, and has no sign-in.
+test('a server that stops: the page says so, and misses and repeats nothing', async (t) => {
+  const page = await signIn(t)
+  const before = await post(page, 'before the restart')
+  const restarted = fetch(`${given.control}/restart`, { method: 'POST' })
+  await page.getByText(/Reconnecting for/).waitFor()
+  await restarted
+  await page.getByText('Up to date').waitFor({ timeout: 20_000 })
+  const after = await post(page, 'after the restart')
+  for (const { message } of [before, after]) assert.equal(await row(page, message).count(), 1)
 })
 
 test.after(() => browser.close())

@@ -50,7 +50,7 @@ export async function approve(url, scopes, user = 'Tomasz') {
   const first = await visit(url)
   const page = first.location ?? url
   const signIn = await visit(page)
-  const [, id] = signIn.text.match(new RegExp(`value="([^"]+)"[^>]*> ${user}`)) ?? assert.fail(signIn.text)
+  const [, id] = signIn.text.match(new RegExp(`value="([^"]+)"><span>${user}`)) ?? assert.fail(signIn.text)
   const next = await send(page, signIn, { action: 'sign-in', user: id })
   const consent = await visit(new URL(next.location, page))
   const decided = await send(page, consent, [['action', 'approve'], ...scopes.map((scope) => ['scope', scope])])
