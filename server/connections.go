@@ -18,6 +18,9 @@ func newClosedConnections(registry prometheus.Registerer) *prometheus.CounterVec
 		Help: "Connections that were closed because there were too many: the longest idle one, or, if none was idle, the new one.",
 	}, []string{"transport"})
 	registry.MustRegister(c)
+	for _, transport := range []string{"rest", "grpc"} {
+		c.WithLabelValues(transport) // begins at 0
+	}
 	return c
 }
 

@@ -23,12 +23,12 @@ func TestCountersBeginAtZero(t *testing.T) {
 		`moderato_chat_dropped_total{cause="full"} 0`,
 		`moderato_rest_refused_total{code="BODY_TOO_LARGE"} 0`,
 		`moderato_rest_refused_total{code="PATH_NOT_FOUND"} 0`,
-		`moderato_connections_closed_total{transport="rest"}`, // which other tests count too
-		`moderato_connections_closed_total{transport="grpc"}`,
+		`moderato_connections_closed_total{transport="rest"} 0`,
+		`moderato_connections_closed_total{transport="grpc"} 0`,
 		`moderato_transaction_retries_total{cause="busy"} 0`,
 		`moderato_transaction_retries_total{cause="commit"} 0`,
 	} {
-		if !strings.Contains(metrics, "\n"+want) {
+		if !strings.Contains(metrics, "\n"+want+"\n") {
 			t.Errorf("the metrics have no line %s", want)
 		}
 	}
