@@ -171,6 +171,7 @@ func (s *site) script(t *testing.T, name string) {
 			if err != nil {
 				t.Errorf("%s: %v\n%s\nThe first server says:\n%s", name, err, out.String(), s.first.Log())
 			}
+			t.Log(out.String()) // the figures of a soak
 			return
 		case <-late:
 			_ = cmd.Process.Kill()
