@@ -32,7 +32,7 @@ type Options struct {
 	PictureOrigins []string
 	// HasSignIn is whether users can sign in to the console.
 	HasSignIn bool
-	// DemoUsers are the users as whom anybody may sign in; none without a demo.
+	// DemoUsers are the users that the sign-in of a demo offers. Without a demo, there are none.
 	DemoUsers []DemoUser
 }
 

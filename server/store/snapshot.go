@@ -8,15 +8,15 @@ import (
 	"github.com/moderato-live/moderato/server/store/prepared"
 )
 
-// Snapshot passes to read a Store whose statements all see the state of one instant, at or
-// after the first of them. That Store only reads, and ends with read. The statements of s
-// itself wait for a connection that read may be holding: read must not run any.
+// Snapshot calls read with a Store whose statements all see the database as of one instant,
+// that of the first statement. This Store cannot write, and must not be used after read returns.
+// In read, use only this Store: a statement of s could wait for the connection that it holds.
 func (s *Store) Snapshot(ctx context.Context, read func(of *Store) error) error {
 	tx, err := s.Read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return s.Classify(fmt.Errorf("begin: %w", err))
 	}
-	// Nothing was written, so the end of the transaction cannot fail.
+	// Nothing was written, so there is nothing to commit.
 	defer func() { _ = tx.Rollback() }()
 	return read(&Store{
 		Dialect: s.Dialect, Read: tx.Client(), Cursors: s.Cursors, Pictures: s.Pictures, full: s.full,
