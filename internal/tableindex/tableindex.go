@@ -103,6 +103,9 @@ func (x *Index[K, V]) replace(keys map[uid.ID][]K) {
 	x.channels.Store(&after)
 }
 
+// HasRows reports whether there are rows.
+func (x *Index[K, V]) HasRows() bool { return len(*x.channels.Load()) > 0 }
+
 // Of returns the rows of a channel, in the order of their keys.
 func (x *Index[K, V]) Of(channelID uid.ID) []*Row[K, V] {
 	if c := (*x.channels.Load())[channelID]; c != nil {

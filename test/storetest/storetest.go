@@ -136,6 +136,7 @@ func onSome(t *testing.T, some []*server, database func(s *server, t testing.TB)
 	t.Helper()
 	for _, s := range some {
 		t.Run(s.name, func(t *testing.T) {
+			s.skipOnTiDB(t)
 			t.Parallel()
 			test(t, database(s, t))
 		})
