@@ -65,6 +65,25 @@ func (d *Dialect) RowNumber() string { return d.dialect.rowNumber() }
 // collect rows for sorting.
 func (d *Dialect) OrderedJoin() string { return d.dialect.orderedJoin() }
 
+// Page is a page of a list: rows of one table. The other tables of its statement are joined to
+// these rows, and their conditions select none of them.
+type Page struct {
+	Table string
+	// By is the clause of the index that has the order of the list: see ByIndex.
+	By string
+	// Where and Order are the condition and the order of the rows. Their columns have the name
+	// of the table.
+	Where, Order string
+	Limit        int
+}
+
+// Page returns the first item of the FROM clause of a statement that joins tables to a page, and
+// the end of the statement, after the joins. The arguments of Where come after those of the
+// columns. A database that ignores OrderedJoin selects the page in a subquery: otherwise it
+// would join all rows of the list. On the others, the temporary table of the subquery would make
+// each page slower.
+func (d *Dialect) Page(p Page) (from, end string) { return d.dialect.page(p) }
+
 // Below returns the condition for the rows of a list in descending order that follow the
 // place given by key and tie. The condition has the form that the database converts to
 // ranges of an index over both columns. A page thus costs the same anywhere in the list,
@@ -91,6 +110,10 @@ func (d *Dialect) HasOneWriter() bool { return d.dialect.hasOneWriter() }
 // database of the MySQL family assigns from left to right.
 func (d *Dialect) Upsert(columns string) string { return d.dialect.upsert(columns) }
 
+// Proposed returns the SQL expression, in the assignments after Upsert, for the value of a column
+// in the row that was to be inserted.
+func (d *Dialect) Proposed(column string) string { return d.dialect.proposed(column) }
+
 // dialect holds the differences between the supported databases.
 type dialect interface {
 	// name returns ent's name of the database.
@@ -106,6 +129,7 @@ type dialect interface {
 	// in this process.
 	hasOneWriter() bool
 	upsert(columns string) string
+	proposed(column string) string
 	forUpdate() string
 	forUpdateNoWait() string
 	forShare() string
@@ -119,6 +143,7 @@ type dialect interface {
 	idColumn() string
 	rowNumber() string
 	orderedJoin() string
+	page(Page) (from, end string)
 	after(keyColumn, tieColumn, comparison string, key, tie any) (condition string, args []any)
 	// some returns a WHERE clause for at most n of the rows that match, for an UPDATE
 	// or DELETE.
@@ -136,4 +161,10 @@ type dialect interface {
 	// isFull reports whether a statement failed because the database has no room for
 	// its data. A retry soon would not help.
 	isFull(error) bool
+}
+
+func (p Page) from() string { return p.Table + p.By }
+
+func (p Page) end() string {
+	return " WHERE " + p.Where + " ORDER BY " + p.Order + Limit(p.Limit)
 }

@@ -187,7 +187,7 @@ func TestInterruptedMigrationContinues(t *testing.T) {
 }
 
 // initial is the file of the first migration.
-const initial = "00204_initial.sql"
+const initial = "00206_initial.sql"
 
 // TestMySQLMigrationsHaveOneStatement checks that each file has one statement, except the
 // initial one, whose statements can be repeated. MySQL commits each statement, so another

@@ -63,7 +63,7 @@ func openMySQL(u URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := o.Tracer.OpenDB(observer.around(o.Layer.around(prepared.Connector(session{unpreparedOnGalera{connector}, o.timeout}))), "mysql")
+	db := o.Tracer.OpenDB(o.Layer.around(prepared.Connector(session{unpreparedOnGalera{connector}, o.timeout})), "mysql")
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
@@ -209,6 +209,8 @@ func (mysqlDialect) hasOneWriter() bool { return false }
 
 func (mysqlDialect) upsert(string) string { return " ON DUPLICATE KEY UPDATE " }
 
+func (mysqlDialect) proposed(column string) string { return "VALUES(" + column + ")" }
+
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
 func (mysqlDialect) forUpdateNoWait() string { return " FOR UPDATE NOWAIT" }
@@ -227,6 +229,8 @@ func (mysqlDialect) primaryKey(string) string { return "PRIMARY" }
 func (mysqlDialect) idColumn() string { return "CAST(? AS BINARY(16))" }
 
 func (mysqlDialect) rowNumber() string { return "" }
+
+func (mysqlDialect) page(p Page) (from, end string) { return p.from(), p.end() }
 
 func (mysqlDialect) orderedJoin() string { return " STRAIGHT_JOIN " }
 
@@ -266,8 +270,8 @@ func (mysqlDialect) retryCause(err error) string {
 	if errors.As(err, &e) {
 		switch e.Number {
 		// Deadlock, also with a transaction of another Galera node; conflict with one of
-		// another member of a replication group; TiDB: write conflict, two "try again" errors.
-		case 1213, 3101, 9007, 8002, 8022:
+		// another member of a replication group.
+		case 1213, 3101:
 			return "deadlock"
 		case 1205:
 			return "lock wait"
@@ -278,8 +282,10 @@ func (mysqlDialect) retryCause(err error) string {
 			3032,                         // offline
 			3100, 3796, 3797, 3798, 3799: // group replication refused the transaction, or its wait for earlier ones failed
 			return "server"
+		case 2003, 2006, 2013: // MySQL Router reached no server, or lost it
+			return "connection"
 		}
-		return ""
+		return tidbRetryCause(e)
 	}
 	if isConnectionError(err) || errors.Is(err, cluster.ErrNoPrimary) {
 		return "connection"

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -51,6 +52,7 @@ func TestStoreFollowsPromotedReplica(t *testing.T) {
 	w.waitFor(t, 50)
 
 	primary.exec(t, "SET GLOBAL read_only = ON")
+	wantReadOnly(t, "mysql://app@"+primary.addr+"/app")
 	var position string
 	primary.query(t, "SELECT @@GLOBAL.gtid_binlog_pos", &position)
 	var waited int
@@ -85,6 +87,23 @@ func TestStoreFollowsPromotedReplica(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	if s.Primary() != replica.addr {
 		t.Errorf("the primary is %q, want the first of two writable servers, %s", s.Primary(), replica.addr)
+	}
+}
+
+// wantReadOnly checks that a server which is given this member alone does not start.
+func wantReadOnly(t *testing.T, url string) {
+	t.Helper()
+	parsed, err := store.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.CheckServer(t.Context()); !errors.Is(err, store.ErrUnsupported) {
+		t.Errorf("got %v for a read-only member", err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // that of the first statement. This Store cannot write, and must not be used after read returns.
 // In read, use only this Store: a statement of s could wait for the connection that it holds.
 func (s *Store) Snapshot(ctx context.Context, read func(of *Store) error) error {
-	tx, err := s.Read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	tx, err := s.Read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // TiDB refuses READ ONLY
 	if err != nil {
 		return s.Classify(fmt.Errorf("begin: %w", err))
 	}

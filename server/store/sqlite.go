@@ -140,6 +140,8 @@ func (sqliteDialect) upsert(columns string) string {
 	return " ON CONFLICT (" + columns + ") DO UPDATE SET "
 }
 
+func (sqliteDialect) proposed(column string) string { return "excluded." + column }
+
 func (sqliteDialect) forUpdate() string { return "" }
 
 func (sqliteDialect) forUpdateNoWait() string { return "" }
@@ -155,6 +157,8 @@ func (sqliteDialect) primaryKey(table string) string { return "sqlite_autoindex_
 func (sqliteDialect) idColumn() string { return "?" }
 
 func (sqliteDialect) rowNumber() string { return "rowid" }
+
+func (sqliteDialect) page(p Page) (from, end string) { return p.from(), p.end() }
 
 func (sqliteDialect) orderedJoin() string { return " CROSS JOIN " }
 

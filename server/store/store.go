@@ -1,5 +1,5 @@
 // Package store opens the database and runs transactions on it: SQLite for one host, or
-// the MySQL family (MySQL, MariaDB; the schema is designed to allow TiDB and Vitess).
+// the MySQL family (MySQL, MariaDB, TiDB).
 // Queries are in the packages of the RPCs that need them. The differences between the
 // databases are in this package: see Dialect.
 //
@@ -103,14 +103,6 @@ func (l Layer) around(c driver.Connector) driver.Connector {
 	return l(c)
 }
 
-// observer is the outermost layer of every database server that is opened.
-var observer Layer
-
-// ObserveServers adds a layer around every other one, to all Stores that are opened on a
-// database server from now on. It is for tests that record the statements of a whole
-// process, and must be called while the program's variables are initialized.
-func ObserveServers(l Layer) { observer = l }
-
 // options holds the options for opening a database.
 type options struct {
 	Options
@@ -132,7 +124,10 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
-	if err := s.firstPing(ctx); err != nil {
+	if err = s.firstPing(ctx); err == nil {
+		err = s.recognize(ctx, url.Name)
+	}
+	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}

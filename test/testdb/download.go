@@ -10,9 +10,40 @@ import (
 	"strings"
 )
 
-// downloadMySQL downloads MySQL and its libraries from Debian unstable to m.home. The
-// caller has locked the cache.
-func (s Starter) downloadMySQL(ctx context.Context, m mysql, logs string) error {
+// unstable is a program of a package of Debian unstable, which is unpacked into a directory of the
+// cache.
+type unstable struct {
+	label, name string // of the program and of its package
+	size        string
+	home        string
+	// version returns the command that prints the version of the program in a directory.
+	version func(ctx context.Context, home string) *exec.Cmd
+}
+
+func (u unstable) works(ctx context.Context) bool { return u.version(ctx, u.home).Run() == nil }
+
+// provide downloads a program if it is missing. Its errors say what to do.
+func (s Starter) provide(ctx context.Context, u unstable, logs string) error {
+	// The complete directory appears at once, by a rename: looking needs no lock.
+	if u.works(ctx) {
+		return nil
+	}
+	if !s.Install {
+		return errors.New("it has not been downloaded yet; `make databases` downloads it once")
+	}
+	unlock, err := lockCache(filepath.Dir(u.home))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if u.works(ctx) { // another run downloaded it meanwhile
+		return nil
+	}
+	return s.download(ctx, u, logs)
+}
+
+// download downloads a program and its libraries to u.home. The caller has locked the cache.
+func (s Starter) download(ctx context.Context, u unstable, logs string) error {
 	for _, name := range []string{"apt-get", "dpkg"} {
 		if _, err := exec.LookPath(name); err != nil {
 			return fmt.Errorf("%s, which its download needs, is missing; run the tests on Debian or Ubuntu, or set %s to your own servers", name, Variable)
@@ -22,8 +53,8 @@ func (s Starter) downloadMySQL(ctx context.Context, m mysql, logs string) error 
 	if err != nil {
 		return err
 	}
-	s.say("downloading MySQL and its libraries from Debian unstable (about 50 MB, once)")
-	cache := filepath.Dir(m.home)
+	s.say("downloading %s and its libraries from Debian unstable (about %s, once)", u.label, u.size)
+	cache := filepath.Dir(u.home)
 	// Directories of runs that were killed: this one has the lock.
 	abandoned, _ := filepath.Glob(filepath.Join(cache, "new.*"))
 	for _, dir := range abandoned {
@@ -34,21 +65,20 @@ func (s Starter) downloadMySQL(ctx context.Context, m mysql, logs string) error 
 		return unwritable(cache, err)
 	}
 	defer removeData(staging)
-	d := download{dir: filepath.Join(staging, "download"), keyring: keyring, log: filepath.Join(logs, "download-mysql.log")}
+	d := download{dir: filepath.Join(staging, "download"), keyring: keyring, log: filepath.Join(logs, "download-"+u.name+".log"), name: u.name}
 	if err := d.run(ctx); err != nil {
 		s.say("%v; the end of the log:\n%s", err, lastLines(d.log))
 		return errors.New("the download from Debian unstable failed (the log is above); it uses the Debian mirrors of apt's own sources: check them and the network, then run this again")
 	}
-	unpacked := mysql{home: filepath.Join(staging, "unpacked"), machine: m.machine}
-	if err := d.unpack(ctx, unpacked.home); err != nil {
+	unpacked := filepath.Join(staging, "unpacked")
+	if err := d.unpack(ctx, unpacked); err != nil {
 		return fmt.Errorf("%w; check that %s has 400 MB of free space, then run this again", err, cache)
 	}
-	if !unpacked.works(ctx) {
-		out, _ := unpacked.run(ctx, []string{"--version"}).CombinedOutput()
-		return fmt.Errorf("the mysqld that was downloaded does not run: %s; run this again in a few days: unstable may be in the middle of a change", out)
+	if out, err := u.version(ctx, unpacked).CombinedOutput(); err != nil {
+		return fmt.Errorf("the %s that was downloaded does not run: %s; run this again in a few days: unstable may be in the middle of a change", u.label, out)
 	}
-	// This replaces a mysqld that does not run: nobody uses it.
-	if err := errors.Join(os.RemoveAll(m.home), os.Rename(unpacked.home, m.home)); err != nil {
+	// This replaces a program that does not run: nobody uses it.
+	if err := errors.Join(os.RemoveAll(u.home), os.Rename(unpacked, u.home)); err != nil {
 		return unwritable(cache, err)
 	}
 	return nil
@@ -60,6 +90,7 @@ type download struct {
 	dir     string
 	keyring string // the keys that sign unstable
 	log     string
+	name    string // of the package
 }
 
 // aptConf adds to the system's settings (its proxies, for example, still hold).
@@ -138,7 +169,7 @@ func (d download) from(ctx context.Context, mirror, arch string) error {
 	if err := runLogged(ctx, d.log, append(apt, "update", "--error-on=any")...); err != nil {
 		return err
 	}
-	return runLogged(ctx, d.log, append(apt, "install", "--download-only", "mysql-server-core")...)
+	return runLogged(ctx, d.log, append(apt, "install", "--download-only", d.name)...)
 }
 
 func (d download) write(name, text string) error {

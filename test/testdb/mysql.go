@@ -65,12 +65,6 @@ func (m mysql) run(ctx context.Context, options []string) *exec.Cmd {
 	return cmd
 }
 
-func (m mysql) works(ctx context.Context) bool {
-	cmd := m.run(ctx, nil)
-	cmd.Args = append(cmd.Args, "--version")
-	return cmd.Run() == nil
-}
-
 // cacheDir returns the directory for what is kept between runs.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("MODERATO_CACHE"); dir != "" {
@@ -98,30 +92,19 @@ func (s Starter) provideMySQL(ctx context.Context, logs string) (program, error)
 	if !ok || runtime.GOOS != "linux" {
 		return nil, fmt.Errorf("there is no download of it for %s/%s; set %s to your own servers to test on it", runtime.GOOS, runtime.GOARCH, Variable)
 	}
-	cache, err := cacheDir()
-	if err != nil {
+	if _, err := cacheDir(); err != nil {
 		return nil, err
 	}
 	m := mysql{home: mysqlHome(), machine: machine}
-	// The complete directory appears at once, by a rename: looking needs no lock.
-	if m.works(ctx) {
-		return m, nil
-	}
-	if !s.Install {
-		return nil, errors.New("it has not been downloaded yet; `make databases` downloads it once")
-	}
-	unlock, err := lockCache(filepath.Join(cache, "mysql"))
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if m.works(ctx) { // another run downloaded it meanwhile
-		return m, nil
-	}
-	if err := s.downloadMySQL(ctx, m, logs); err != nil {
-		return nil, err
-	}
-	return m, nil
+	err := s.provide(ctx, unstable{
+		label: "MySQL", name: "mysql-server-core", size: "50 MB", home: m.home,
+		version: func(ctx context.Context, home string) *exec.Cmd {
+			cmd := mysql{home: home, machine: machine}.run(ctx, nil)
+			cmd.Args = append(cmd.Args, "--version")
+			return cmd
+		},
+	}, logs)
+	return m, err
 }
 
 // lockCache creates a directory of the cache and waits for other runs that use it.

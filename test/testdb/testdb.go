@@ -47,6 +47,7 @@ type Servers struct {
 	starter Starter
 	dir     string // holds the data and the logs
 	running []*Server
+	value   string // of Variable, for servers that already run
 }
 
 // Start starts the servers. It returns an error without MariaDB, but not without MySQL.
@@ -127,6 +128,9 @@ func (s *Servers) startOne(ctx context.Context, p program) (*Server, error) {
 
 // Value returns the value of Variable that lists the servers.
 func (s *Servers) Value() string {
+	if s.value != "" {
+		return s.value
+	}
 	var pairs []string
 	for _, server := range s.running {
 		pairs = append(pairs, server.name+"=mysql://root@"+server.Addr+"/")
@@ -172,6 +176,9 @@ func (s Starter) Prepare(ctx context.Context) error {
 		return MySQLMissingError(err.Error())
 	}
 	s.say("ready: %s %s", my.label(), versionOf(ctx, my))
+	if _, err := s.provideRouter(ctx, servers.dir); err != nil {
+		return fmt.Errorf("MySQL Router: %w", err)
+	}
 	return nil
 }
 

@@ -32,9 +32,7 @@ type Compactor struct {
 func (f *Compactor) Job() jobs.Job {
 	return jobs.Job{
 		Name: "compact the counts of channels", Interval: compactInterval, Run: jobs.All(f.Compact),
-		Backlog: func(ctx context.Context) (int64, error) {
-			return jobs.Count(ctx, f.Store, "SELECT 1 FROM channel_count_deltas")
-		},
+		Due: jobs.Rows("SELECT 1 FROM channel_count_deltas"),
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/moderato-live/moderato/test/testdb"
 )
 
 const usage = `Usage: with-databases COMMAND [ARGUMENT...]
+       with-databases --tidb COMMAND [ARGUMENT...]
        with-databases --prepare
 
 Starts a fresh MariaDB and a fresh MySQL on free ports of 127.0.0.1, runs
@@ -25,6 +27,9 @@ COMMAND with their addresses in MODERATO_TEST_MYSQL, as in
 the exit code of COMMAND. If MODERATO_TEST_MYSQL is set already, it starts
 nothing and only runs COMMAND.
 
+--tidb runs COMMAND on TiDB alone: on the cluster of MODERATO_TEST_TIDB, or
+on the tidb-server beside this program, which "make tidb" builds.
+
 --prepare only installs and downloads what the servers need.
 
 MariaDB is installed from the system's packages. MySQL is downloaded from
@@ -34,6 +39,7 @@ runs on MariaDB alone and a warning ends the output.
 
 Environment:
   MODERATO_TEST_MYSQL     servers to use instead of starting any
+  MODERATO_TEST_TIDB      a TiDB cluster for --tidb, as user@host:port
   MODERATO_REQUIRE_MYSQL  1: exit with an error when MySQL is not available;
                           CI=true does the same
   MODERATO_CACHE          cache, default ${XDG_CACHE_HOME:-~/.cache}/moderato;
@@ -66,7 +72,12 @@ func run(args []string) (exitCode int) {
 	if os.Getenv(testdb.Variable) != "" {
 		return runCommand(args, signals)
 	}
-	return runWithServers(args, signals)
+	start := testdb.Starter{Log: os.Stderr, Install: true}.Start
+	if mode == "--tidb" {
+		args, start = args[1:], startTiDB
+		_ = os.Setenv(testdb.SQLiteVariable, testdb.None)
+	}
+	return runWithServers(args, start, signals)
 }
 
 func say(err error) { fmt.Fprintln(os.Stderr, "testdb:", err) }
@@ -105,19 +116,28 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-func runWithServers(args []string, signals <-chan os.Signal) (exitCode int) {
-	var servers *testdb.Servers
-	start := func(ctx context.Context) (err error) {
-		servers, err = testdb.Starter{Log: os.Stderr, Install: true}.Start(ctx)
-		return err
+// startTiDB starts the tidb-server that lies beside this program.
+func startTiDB(ctx context.Context) (*testdb.Servers, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
+	return testdb.Starter{Log: os.Stderr}.StartTiDB(ctx, filepath.Join(filepath.Dir(self), "tidb-server"))
+}
+
+func runWithServers(args []string, start func(context.Context) (*testdb.Servers, error), signals <-chan os.Signal) (exitCode int) {
+	var servers *testdb.Servers
 	// Also after a signal: the servers may have been ready by then.
 	defer func() {
 		if servers != nil {
 			servers.Close()
 		}
 	}()
-	if code := untilSignal(signals, start); code != 0 {
+	code := untilSignal(signals, func(ctx context.Context) (err error) {
+		servers, err = start(ctx)
+		return err
+	})
+	if code != 0 {
 		return code
 	}
 	missing := testdb.MySQLMissingError(servers.MySQLProblem)
@@ -125,7 +145,7 @@ func runWithServers(args []string, signals <-chan os.Signal) (exitCode int) {
 		say(missing)
 	}
 	_ = os.Setenv(testdb.Variable, servers.Value())
-	code := runCommand(args, signals)
+	code = runCommand(args, signals)
 	if err := servers.Check(); err != nil { // the command's own output cannot tell this
 		say(err)
 	}
