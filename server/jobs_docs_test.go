@@ -25,8 +25,8 @@ func TestDocumentationListsEveryJob(t *testing.T) {
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	var got []string
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		// A server without a bus and without TLS does not run these jobs.
-		got = append(jobsOf(t, s), (&bus.Sink{}).Job().Name, "reload certificates")
+		// A server without NATS and without TLS does not run these jobs.
+		got = append(jobsOf(t, s), (&bus.Sink{}).Job().Name, "reload certificates", "connect chat to NATS", "find readers of chat")
 		slices.Sort(got)
 		if len(got) >= len(want) { // the jobs start one after the other
 			break

@@ -26,28 +26,12 @@ func Expire(s *store.Store, name, table, column string, keep, interval time.Dura
 			removed, err := removeOld(ctx, s, table, column, keep)
 			return removed == expireBatch, err
 		},
-		Backlog: func(ctx context.Context) (int64, error) {
-			now, err := s.Clock.Now(ctx, s.Read)
-			if err != nil {
-				return 0, err
-			}
-			return Count(ctx, s, "SELECT 1 FROM "+table+" WHERE "+column+" < ?", now.Add(-keep))
-		},
+		Due: Before(s, table, column, keep),
 	}
 }
 
-// removeOld removes a batch of rows, and returns how many there were. It writes nothing if
-// there are none.
+// removeOld removes a batch of rows, and returns how many there were.
 func removeOld(ctx context.Context, s *store.Store, table, column string, keep time.Duration) (removed int64, err error) {
-	now, err := s.Clock.Now(ctx, s.Read)
-	if err != nil {
-		return 0, err
-	}
-	var isDue bool
-	err = store.QueryRow(ctx, s.Read, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE "+column+" < ?)", []any{now.Add(-keep)}, &isDue)
-	if err != nil || !isDue {
-		return 0, err
-	}
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		now, err := s.Clock.Now(ctx, tx)
 		if err != nil {

@@ -35,6 +35,7 @@ type Lease struct {
 	id    any
 
 	epoch   int64 // 0 if this process is not the holder
+	last    int64 // the latest epoch of this process
 	renewAt time.Time
 	until   time.Time
 	askAt   time.Time
@@ -86,9 +87,13 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	if err != nil || taken == 0 {
 		return false, err
 	}
-	l.epoch = epoch + 1
+	level := slog.LevelInfo
+	if epoch > 0 && epoch == l.last {
+		level = slog.LevelDebug // nobody else held it since: a job that rarely works lets it end
+	}
+	l.epoch, l.last = epoch+1, epoch+1
 	l.renewed(began)
-	l.log.InfoContext(ctx, "lease acquired", "epoch", l.epoch)
+	l.log.Log(ctx, level, "lease acquired", "epoch", l.epoch)
 	return true, nil
 }
 
@@ -120,12 +125,44 @@ func (l *Lease) Write(ctx context.Context, body func(ctx context.Context, tx *en
 	case err != nil:
 		return false, err
 	case !held:
-		l.log.InfoContext(ctx, "lease lost to another server", "epoch", l.epoch)
-		l.epoch = 0
+		l.lost(ctx)
 	default:
 		l.renewed(began)
 	}
 	return held, nil
+}
+
+// RenewInTime renews the lease, in one statement, if it is time to. If another server holds the
+// lease now, IsHeld is false afterwards.
+func (l *Lease) RenewInTime(ctx context.Context) error {
+	began := time.Now()
+	if began.Before(l.renewAt) {
+		return nil
+	}
+	now, args := l.store.Clock.Expression()
+	set, args := fmt.Sprintf("expires_at = %s + %d WHERE id = ? AND epoch = ?", now, term.Milliseconds()), append(args, l.id, l.epoch)
+	again := int64(0)
+	renewed, err := l.store.WriteAtOnce(fair.WithPriority(ctx, fair.High), "UPDATE "+l.table+" SET "+set, args, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) (err error) {
+		again, err = l.update(ctx, tx, set, args...)
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("lease of %s: %w", l.table, err)
+	case renewed+again == 0:
+		l.lost(ctx)
+	default:
+		l.renewed(began)
+	}
+	return nil
+}
+
+// whenFree returns the query that selects a row while no process holds the lease.
+func (l *Lease) whenFree() (query string, args []any) {
+	now, args := l.store.Clock.Expression()
+	again, more := l.store.Clock.Expression()
+	args = append(append([]any{l.id}, args...), more...)
+	return fmt.Sprintf("SELECT 1 FROM %s WHERE id = ? AND (expires_at <= %s OR expires_at > %s + %d)", l.table, now, again, (2 * term).Milliseconds()), args
 }
 
 // Release releases the lease, so that another server can take it immediately.
@@ -142,6 +179,11 @@ func (l *Lease) Release(ctx context.Context) {
 	if err != nil {
 		l.log.WarnContext(ctx, "releasing the lease failed; it will expire", "error", err)
 	}
+	l.epoch = 0
+}
+
+func (l *Lease) lost(ctx context.Context) {
+	l.log.InfoContext(ctx, "lease lost to another server", "epoch", l.epoch)
 	l.epoch = 0
 }
 

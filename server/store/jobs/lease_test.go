@@ -1,9 +1,11 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,6 +137,28 @@ func TestReleasedLeaseIsFreeImmediately(t *testing.T) {
 		next.Release(t.Context()) // the server does not know that it lost the lease
 		if take(t, newLease(s)) || !move(t, s, third, 1) {
 			t.Error("who lost it gives up another's")
+		}
+	})
+}
+
+// TestLeaseTakenAgainIsNotLogged has a job take its lease again and again, as one does that works
+// once a minute, and then another server.
+func TestLeaseTakenAgainIsNotLogged(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		first, second := jobs.NewLease(s, log, "event_sinks", "nats"), jobs.NewLease(s, log, "event_sinks", "nats")
+		for i, c := range []struct {
+			by     *jobs.Lease
+			logged int
+		}{{first, 1}, {first, 1}, {second, 2}, {first, 3}} {
+			for !take(t, c.by) {
+				time.Sleep(10 * time.Millisecond) // it asks only every AskInterval
+			}
+			if n := strings.Count(out.String(), "lease acquired"); n != c.logged {
+				t.Errorf("after %d times the log has %d lines, want %d", i+1, n, c.logged)
+			}
+			c.by.Release(t.Context())
 		}
 	})
 }

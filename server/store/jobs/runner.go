@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -31,6 +32,16 @@ type Job struct {
 	Interval time.Duration
 	// Wake starts a run before the interval is over; nil if nothing does.
 	Wake <-chan struct{}
+	// Due returns a query that selects the rows that are to be handled. At each interval, the
+	// Runner asks in one statement for all jobs whether there is a row, and runs only those
+	// that have one. If Due is nil, the job runs at each interval.
+	Due func() (query string, args []any)
+	// IsUncounted is true if a run leaves the rows that Due selects, so they are no backlog.
+	IsUncounted bool
+	// IsActive, if not nil, reports whether the job must run at each interval, whatever is
+	// due. A job without Due does not run while it is inactive, unless it is woken. Any
+	// goroutine may call IsActive.
+	IsActive func() bool
 	// Run does the work that is due, or a batch of it. It reports whether there may be
 	// more work: then the next run does not wait for the interval. A run that fails is
 	// logged and repeated.
@@ -38,6 +49,9 @@ type Job struct {
 	// Lease, if not nil, is the lease under which the job works. Runs of a server that
 	// does not hold it do nothing, and are not recorded.
 	Lease *Lease
+	// IsElsewhere, if not nil, reports whether another server does the work. Then this one does not look
+	// for it. The job must have a Due, and allow that several servers run it for a moment.
+	IsElsewhere func() bool
 	// MaxPause, if not 0, is the maximum pause after a run that failed. The pause grows
 	// exponentially from the interval. If it is 0, the pause is the interval.
 	MaxPause time.Duration
@@ -45,9 +59,10 @@ type Job struct {
 	// duration of the run and at most MaxRest, so that other work can use the database.
 	// The rest also applies between batches.
 	MaxRest time.Duration
-	// Backlog counts the work that is due, up to MaxBacklog; nil if that cannot be
-	// counted.
-	Backlog func(ctx context.Context) (int64, error)
+	// Behind returns for how long the oldest work has been due; nil if that is not known.
+	Behind func(ctx context.Context) (time.Duration, error)
+	// Removed counts the rows that the runs on this server removed; nil if they are not counted.
+	Removed *atomic.Int64
 	// Stop ends the job when the server stops; nil if there is nothing to do.
 	Stop func(ctx context.Context)
 }
@@ -62,7 +77,8 @@ const restFactor = 4
 
 // Runner runs jobs, and records metrics of each.
 type Runner struct {
-	log *slog.Logger
+	store *store.Store
+	log   *slog.Logger
 
 	mu       sync.Mutex
 	statuses map[string]*Status
@@ -72,13 +88,15 @@ type Runner struct {
 	failures    *prometheus.CounterVec
 	backlog     *prometheus.GaugeVec
 	interval    *prometheus.GaugeVec
+	behind      *prometheus.GaugeVec
+	registry    prometheus.Registerer
 }
 
 // NewRunner returns a Runner, and registers its metrics.
-func NewRunner(log *slog.Logger, registry prometheus.Registerer) *Runner {
+func NewRunner(s *store.Store, log *slog.Logger, registry prometheus.Registerer) *Runner {
 	labels := []string{"job"}
 	r := &Runner{
-		log: log, statuses: map[string]*Status{},
+		store: s, log: log, statuses: map[string]*Status{}, registry: registry,
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "moderato_job_duration_seconds", Help: "Duration of the runs of a background job.",
 			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300},
@@ -92,53 +110,83 @@ func NewRunner(log *slog.Logger, registry prometheus.Registerer) *Runner {
 		backlog: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "moderato_job_backlog", Help: "Work of a background job that is due, in rows, up to 10,000.",
 		}, labels),
+		behind: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "moderato_job_behind_seconds", Help: "For how long the oldest work of a background job has been due.",
+		}, labels),
 		interval: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "moderato_job_interval_seconds", Help: "Time between two runs of a background job that has nothing to do.",
 		}, labels),
 	}
-	registry.MustRegister(r.duration, r.lastSuccess, r.failures, r.backlog, r.interval)
+	registry.MustRegister(r.duration, r.lastSuccess, r.failures, r.backlog, r.interval, r.behind)
 	return r
 }
 
-// Run repeats a job until ctx ends.
-func (r *Runner) Run(ctx context.Context, job Job) {
+// Run repeats jobs until ctx ends.
+func (r *Runner) Run(ctx context.Context, all ...Job) {
+	var loops sync.WaitGroup
+	repeated := make([]*started, len(all))
+	for i, job := range all {
+		repeated[i] = start(job)
+		loops.Go(func() { r.repeat(ctx, repeated[i]) })
+	}
+	r.look(ctx, repeated)
+	loops.Wait()
+}
+
+// repeat repeats a job until ctx ends.
+func (r *Runner) repeat(ctx context.Context, job *started) {
 	if job.Stop != nil {
 		defer job.Stop(context.WithoutCancel(ctx))
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = job.Interval, max(job.MaxPause, job.Interval)
 	// A job that fails from the start has a last success too: an alert must see it.
-	r.succeeded(job)
+	r.succeeded(job.Job)
 	r.failures.WithLabelValues(job.Name) // 0 until it fails
 	r.interval.WithLabelValues(job.Name).Set(job.Interval.Seconds())
+	if job.Removed != nil {
+		r.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "moderato_job_removed_rows_total", Help: "Rows that a background job removed on this server because of their age.",
+			ConstLabels: prometheus.Labels{"job": job.Name},
+		}, func() float64 { return float64(job.Removed.Load()) }))
+	}
 	var counted time.Time
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	if job.Due != nil {
+		timer.Stop() // the first look starts it
+	}
 	for {
+		isRenewal := false // of the lease, while nothing is due
 		select {
 		case <-ctx.Done():
 			return
 		case <-job.Wake:
+		case <-job.isDue:
 		case <-timer.C:
+			isRenewal = job.asks.Load() != nothing
 		}
-		if job.Backlog != nil && time.Since(counted) >= backlogInterval {
+		job.asks.Store(nothing)
+		if !isRenewal && time.Since(counted) >= backlogInterval {
 			r.countBacklog(ctx, job) // before the run, which works it off
 			counted = time.Now()
 		}
 		began := time.Now()
-		more, err := r.runOnce(ctx, job)
+		more, err := r.runOnce(ctx, job.Job)
 		wait := max(job.Interval-time.Since(began), 0)
+		isTimed := true
 		switch {
 		case err != nil && job.MaxPause > 0:
 			wait = pause.NextBackOff()
 		case err == nil:
 			pause.Reset()
-			if more {
-				wait = 0
-			}
+			wait, isTimed = job.next(wait, more)
 		}
 		rest(ctx, min(restFactor*time.Since(began), job.MaxRest))
-		timer.Reset(wait)
+		timer.Stop()
+		if isTimed {
+			timer.Reset(wait)
+		}
 	}
 }
 
@@ -158,33 +206,6 @@ func (r *Runner) runOnce(ctx context.Context, job Job) (more bool, err error) {
 		r.log.WarnContext(ctx, "background job failed; retrying", "job", job.Name, "error", err)
 	}
 	return more, err
-}
-
-func (r *Runner) countBacklog(ctx context.Context, job Job) {
-	n, err := job.Backlog(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			r.log.WarnContext(ctx, "counting the backlog of a background job failed", "job", job.Name, "error", err)
-		}
-		return
-	}
-	r.backlog.WithLabelValues(job.Name).Set(float64(n))
-	r.note(job, func(s *Status) { s.Backlog = n })
-}
-
-// CountDue returns a Backlog function: the number of rows of a table in which a column
-// with an index is at or before now.
-func CountDue(s *store.Store, table, column, condition string) func(context.Context) (int64, error) {
-	return func(ctx context.Context) (int64, error) {
-		now, args := s.Clock.Expression()
-		return Count(ctx, s, "SELECT 1 FROM "+table+" WHERE "+column+" <= "+now+" AND "+condition, args...)
-	}
-}
-
-// Count returns the number of rows that a query selects, up to MaxBacklog.
-func Count(ctx context.Context, s *store.Store, query string, args ...any) (n int64, err error) {
-	err = store.QueryRow(ctx, s.Read, "SELECT COUNT(*) FROM ("+query+store.Limit(MaxBacklog)+") due", args, &n)
-	return n, err
 }
 
 func rest(ctx context.Context, pause time.Duration) {

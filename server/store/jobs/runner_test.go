@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/jobs"
 )
@@ -28,7 +31,7 @@ func runTimes(t *testing.T, n int, job jobs.Job) map[string]float64 {
 		runs++
 		return run(ctx)
 	}
-	jobs.NewRunner(slog.New(slog.DiscardHandler), registry).Run(ctx, job)
+	jobs.NewRunner(nil, slog.New(slog.DiscardHandler), registry).Run(ctx, job)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -78,4 +81,89 @@ func TestFailedRunsAreCounted(t *testing.T) {
 	if n := metrics["moderato_job_failures_total"]; n != 2 {
 		t.Errorf("%v failures are counted, want 2", n)
 	}
+}
+
+// TestJobRunsWhenWorkIsDue has a job with work that begins later, and one that is active without
+// work. A job without work does not run, nor one whose work another server does.
+func TestJobRunsWhenWorkIsDue(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		var isActive, isHere atomic.Bool
+		ran := map[string]store.Signal{}
+		job := func(name, condition string) jobs.Job {
+			runs := store.NewSignal()
+			ran[name] = runs
+			return jobs.Job{Name: name, Interval: time.Millisecond, Due: jobs.Rows("SELECT 1 FROM event_sinks WHERE " + condition), Run: jobs.All(func(context.Context) error {
+				runs.Raise()
+				return nil
+			})}
+		}
+		due, active, idle, moved := job("due", "position > 0"), job("active", "1 = 0"), job("idle", "1 = 0"), job("moved", "1 = 1")
+		active.IsActive = isActive.Load
+		moved.IsElsewhere = func() bool { return !isHere.Load() }
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			jobs.NewRunner(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Run(ctx, due, active, idle, moved)
+		}()
+		time.Sleep(300 * time.Millisecond)
+		for name, runs := range ran {
+			if len(runs) > 0 {
+				t.Errorf("the job %q runs without work", name)
+			}
+		}
+		isActive.Store(true)
+		isHere.Store(true)
+		if err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			return tx.EventSink.Update().SetPosition(1).Exec(ctx)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"due", "active", "moved"} {
+			select {
+			case <-ran[name]:
+			case <-time.After(5 * time.Second):
+				t.Errorf("the job %q does not run", name)
+			}
+		}
+		stop()
+		<-ended
+		if len(ran["idle"]) > 0 {
+			t.Error("the idle job runs")
+		}
+	})
+}
+
+// TestIdleHolderKeepsLease runs a job under a lease, which has nothing to do, and one of another
+// server, which would take the lease. Its job renews the lease as Sequencer.Turn does.
+func TestIdleHolderKeepsLease(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // longer than a term
+		defer stop()
+		var took atomic.Int64
+		run := func() {
+			lease := newLease(s)
+			jobs.NewRunner(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Run(ctx, jobs.Job{
+				Name: "work", Interval: time.Millisecond, Lease: lease, Due: jobs.Rows("SELECT 1 FROM event_sinks WHERE position > 0"),
+				Run: jobs.All(func(ctx context.Context) error {
+					held := lease.IsHeld()
+					if isMine, err := lease.Take(ctx); err != nil || !isMine {
+						return err
+					}
+					if !held {
+						took.Add(1)
+					}
+					return lease.RenewInTime(ctx)
+				}),
+			})
+		}
+		var servers sync.WaitGroup
+		for range 2 {
+			servers.Go(run)
+		}
+		servers.Wait()
+		if n := took.Load(); n != 1 {
+			t.Errorf("the lease was taken %d times, want once", n)
+		}
+	})
 }

@@ -20,7 +20,7 @@ type Status struct {
 	// Failures is the number of failed runs, and LastError the error of the latest run.
 	Failures  int64
 	LastError string
-	// IsElsewhere is true while another server holds the lease of the job.
+	// IsElsewhere is true while another server does the work of the job.
 	IsElsewhere bool
 }
 
