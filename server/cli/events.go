@@ -14,12 +14,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/event/outbox"
 	"github.com/moderato-live/moderato/server/event/watch"
 	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 type eventsTail struct {
@@ -77,7 +80,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	go hub.Run(ctx)
+	go jobs.NewRunner(db, hub.Log, prometheus.NewRegistry()).Run(ctx, hub.Job())
 	fmt.Fprintln(s.err, "listening; a server must be running, or events get no order")
 	for {
 		page, err := from.Next(ctx, nil)

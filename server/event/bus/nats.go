@@ -60,14 +60,14 @@ type publisher struct {
 	tracer *tracing.Tracer
 }
 
-// connect opens a connection. A connection that is lost later reconnects by itself.
-func connect(ctx context.Context, config Config, log *slog.Logger, tracer *tracing.Tracer) (*publisher, error) {
+// Dial opens a connection, which reconnects by itself when it is lost.
+func (c Config) Dial(ctx context.Context, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("moderato"),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(reconnectWait),
-		// The client buffers nothing while the broker is unavailable: the server that
-		// holds the lease later publishes what was not published.
+		// The client buffers nothing while the broker is unavailable: whoever publishes does
+		// so later, or in another way.
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -75,12 +75,21 @@ func connect(ctx context.Context, config Config, log *slog.Logger, tracer *traci
 			}
 		}),
 	}
-	if config.Credentials != "" {
-		options = append(options, nats.UserCredentials(config.Credentials))
+	if c.Credentials != "" {
+		options = append(options, nats.UserCredentials(c.Credentials))
 	}
-	conn, err := nats.Connect(config.URL, options...)
+	conn, err := nats.Connect(c.URL, append(options, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
+	}
+	return conn, nil
+}
+
+// connect opens a connection to JetStream.
+func connect(ctx context.Context, config Config, log *slog.Logger, tracer *tracing.Tracer) (*publisher, error) {
+	conn, err := config.Dial(ctx, log)
+	if err != nil {
+		return nil, err
 	}
 	stream, err := jetstream.New(conn)
 	if err != nil {

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +18,10 @@ import (
 const (
 	sinkID       = "nats"
 	pollInterval = 50 * time.Millisecond
-	pageSize     = 500
-	maxPause     = 5 * time.Second
+	// busyTime is how long to look so often after the latest event.
+	busyTime = 10 * time.Second
+	pageSize = 500
+	maxPause = 5 * time.Second
 )
 
 // Sink publishes every event to the bus, at least once and in order per channel. It
@@ -32,6 +35,8 @@ type Sink struct {
 	lease    *jobs.Lease
 	position int64
 	bus      *publisher // nil while this server does not publish
+	wake     store.Signal
+	busyAt   atomic.Int64 // when events were last published, in nanoseconds
 
 	published prometheus.Counter
 	reached   prometheus.Gauge
@@ -40,7 +45,7 @@ type Sink struct {
 // NewSink returns a Sink, and registers its metrics.
 func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Registerer) *Sink {
 	k := &Sink{
-		Store: s, Log: log, Config: config, lease: jobs.NewLease(s, log, "event_sinks", sinkID),
+		Store: s, Log: log, Config: config, lease: jobs.NewLease(s, log, "event_sinks", sinkID), wake: store.NewSignal(),
 		published: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "moderato_bus_published_total", Help: "Events that this server published to the bus.",
 		}),
@@ -52,15 +57,19 @@ func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Regis
 	return k
 }
 
+// Wake makes the Sink look for events now.
+func (k *Sink) Wake() { k.wake.Raise() }
+
 // Job returns the job that publishes events until the server stops, and then releases the
 // lease.
 func (k *Sink) Job() jobs.Job {
 	return jobs.Job{
-		Name: "publish events", Interval: pollInterval, MaxPause: maxPause,
+		Name: "publish events", Interval: pollInterval, Wake: k.wake, MaxPause: maxPause,
 		Run: jobs.All(k.Turn), Lease: k.lease,
-		Backlog: func(ctx context.Context) (int64, error) {
-			return jobs.Count(ctx, k.Store, "SELECT 1 FROM events WHERE position > (SELECT position FROM event_sinks WHERE id = ?)", sinkID)
+		Due: func() (string, []any) {
+			return "SELECT 1 FROM events WHERE position > (SELECT position FROM event_sinks WHERE id = ?)", []any{sinkID}
 		},
+		IsActive: func() bool { return time.Since(time.Unix(0, k.busyAt.Load())) < busyTime },
 		Stop: func(ctx context.Context) {
 			k.lease.Release(ctx)
 			k.close()
@@ -84,12 +93,10 @@ func (k *Sink) Turn(ctx context.Context) error {
 		}
 		done, failure := k.bus.publish(ctx, page, k.position, k.lease.RenewAt())
 		isAll := len(page) == 0 || done == page[len(page)-1].Position
-		if done > k.position || !time.Now().Before(k.lease.RenewAt()) {
-			if err := k.advance(ctx, done); err != nil || k.bus == nil {
-				return err
-			}
-			k.count(page)
+		if err := k.advance(ctx, done); err != nil || k.bus == nil {
+			return err
 		}
+		k.count(page)
 		if failure != nil || (isAll && len(page) < pageSize) {
 			return failure
 		}
@@ -150,6 +157,9 @@ func (k *Sink) begin(ctx context.Context) error {
 // advance renews the lease, and stores the position up to which all events are
 // published. If another server holds the lease now, it closes the connection instead.
 func (k *Sink) advance(ctx context.Context, position int64) error {
+	if position == k.position {
+		return k.renew(ctx)
+	}
 	held, err := k.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {
 		return tx.EventSink.UpdateOneID(sinkID).SetPosition(position).Exec(ctx)
 	})
@@ -161,8 +171,18 @@ func (k *Sink) advance(ctx context.Context, position int64) error {
 		return nil
 	}
 	k.position = position
+	k.busyAt.Store(time.Now().UnixNano())
 	k.reached.Set(float64(position))
 	return nil
+}
+
+// renew renews the lease, without a position to store.
+func (k *Sink) renew(ctx context.Context) error {
+	err := k.lease.RenewInTime(ctx)
+	if err == nil && !k.lease.IsHeld() {
+		k.close()
+	}
+	return err
 }
 
 // close drops the connection, with all messages in flight. The server that holds the

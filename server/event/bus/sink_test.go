@@ -199,7 +199,7 @@ func TestSinkPublishesEachEventOnceInOrder(t *testing.T) {
 
 func wantBacklog(t *testing.T, sink *bus.Sink, want int64) {
 	t.Helper()
-	if n, err := sink.Job().Backlog(t.Context()); err != nil || n != want {
+	if n, err := sink.Job().Backlog(t.Context(), sink.Store); err != nil || n != want {
 		t.Errorf("the backlog is %d (%v), want %d", n, err, want)
 	}
 }
@@ -250,7 +250,7 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	b := startBroker(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); outboxtest.RunJobs(ctx, newSink(s, b.config()).Job()) }()
+	go func() { defer close(ended); outboxtest.RunJobs(ctx, s, newSink(s, b.config()).Job()) }()
 	write(50)
 	b.stop()
 	write(50)

@@ -38,7 +38,7 @@ func (x *exchange) enter() bool {
 
 // mustAnnounce reports whether a listener needs an announcement. The caller must hold state.
 func (x *exchange) mustAnnounce() bool {
-	return (!x.isReading || time.Since(x.freshAt) > freshTime) && time.Since(x.failedAt) > retryTime
+	return x.wantsTable() && (!x.isReading || time.Since(x.freshAt) > freshTime) && time.Since(x.failedAt) > retryTime
 }
 
 // announceOnce announces the listeners, unless that was done or failed while it waited.
@@ -78,10 +78,15 @@ func (x *exchange) announce(ctx context.Context) error {
 	}
 	x.state.Lock()
 	defer x.state.Unlock()
-	for server, sequence := range latest {
-		latest[server] = max(sequence, x.seen[server]) // reading may have been under way
+	if x.link == nil { // otherwise numbers tell what is new
+		for server, sequence := range latest {
+			latest[server] = max(sequence, x.seen[server]) // reading may have been under way
+		}
+		x.seen = latest
 	}
-	x.isReading, x.freshAt, x.seen = true, began, latest
+	x.start(latest)
+	x.isReading, x.freshAt = true, began
+	x.began.Raise()
 	return nil
 }
 
@@ -127,20 +132,24 @@ func (x *exchange) writeAnnouncement(ctx context.Context, listens time.Duration)
 	return err
 }
 
-// Job returns the job that announces to the other servers whether this one has listeners.
-func (h *Hub) Job() jobs.Job {
-	return jobs.Job{
-		Name: "announce listeners for chat", Interval: renewInterval,
-		Run: jobs.All(h.exchange.renew), Stop: h.exchange.withdraw,
+// Jobs returns the jobs that announce to the other servers whether this one has listeners, and
+// that read the messages of the other servers.
+func (h *Hub) Jobs() []jobs.Job {
+	x := &h.exchange
+	announce := jobs.Job{Name: "announce listeners for chat", Interval: renewInterval, Run: jobs.All(x.renew), Stop: x.withdraw}
+	read := jobs.Job{
+		Name: "read chat of other servers", Interval: receiveInterval, Wake: x.began, MaxPause: 10 * receiveInterval,
+		Run: jobs.All(x.readAll), IsActive: x.reads,
 	}
+	if x.link == nil {
+		return []jobs.Job{announce, read}
+	}
+	return x.link.jobs(announce, read)
 }
 
 // withdraw withdraws the announcement.
 func (x *exchange) withdraw(ctx context.Context) {
-	x.state.Lock()
-	isReading := x.isReading
-	x.state.Unlock()
-	if isReading {
+	if x.reads() {
 		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 		defer cancel()
 		_ = x.writeAnnouncement(ctx, 0) // it lapses anyway
@@ -156,13 +165,13 @@ func (x *exchange) renew(ctx context.Context) error {
 	}
 	defer x.joining.Release(1)
 	x.state.Lock()
-	listeners, isReading := x.listeners, x.isReading
-	if listeners == 0 {
+	wantsTable, isReading := x.wantsTable(), x.isReading
+	if !wantsTable {
 		x.isReading = false
 	}
 	x.state.Unlock()
 	switch {
-	case listeners > 0:
+	case wantsTable:
 		return x.announce(ctx)
 	case isReading:
 		return x.writeAnnouncement(ctx, 0)

@@ -27,16 +27,16 @@ func TestListenersDoNotWaitForRenewal(t *testing.T) {
 	h.Enter()
 	held, renewed := gate.Shut("chat_servers"), make(chan error, 1)
 	go func() {
-		_, err := h.Job().Run(t.Context())
+		_, err := h.Jobs()[0].Run(t.Context())
 		renewed <- err
 	}()
 	<-held
 	listening := make(chan struct{})
 	go func() {
 		defer close(listening)
-		h.Listen(t.Context()).Close()
+		h.Listen(t.Context(), live.Type).Close()
 		began := time.Now()
-		if h.Listen(t.Context()).Close(); time.Since(began) > 500*time.Millisecond {
+		if h.Listen(t.Context(), live.Type).Close(); time.Since(began) > 500*time.Millisecond {
 			t.Errorf("the second listener waits for %s", time.Since(began))
 		}
 	}()

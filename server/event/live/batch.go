@@ -9,13 +9,16 @@ import (
 	"github.com/moderato-live/moderato/internal/sse"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/event/outbox"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 )
 
-// Batch holds messages of one channel, in the order of their posting. All listeners of
-// the channel share it.
+// Batch holds events of one type in one channel, in the order of their posting. All their
+// listeners share it.
 type Batch struct {
 	// ChannelID is the channel.
 	ChannelID uid.ID
+	// Type is the type of the events.
+	Type eventtype.Type
 
 	hub  *Hub
 	at   time.Time // when it was delivered to the listeners
@@ -28,18 +31,18 @@ type Batch struct {
 	frame    []byte // the messages as Server-Sent Events; nil until needed
 }
 
-func newBatch(h *Hub, channelID uid.ID, messages []Message, visible map[uid.ID]bool, asOf int64) *Batch {
-	b := &Batch{ChannelID: channelID, hub: h, at: time.Now(), asOf: asOf}
+func newBatch(h *Hub, of lane, messages []Message, visible map[uid.ID]bool, asOf int64) *Batch {
+	b := &Batch{ChannelID: of.channelID, Type: of.kind, hub: h, at: time.Now(), asOf: asOf}
 	b.keep(messages, visible)
 	b.size = len(b.messages)
 	return b
 }
 
-// keep keeps the visible ones of some messages.
+// keep keeps the visible ones of some messages. What is no chat message is not deleted.
 func (b *Batch) keep(messages []Message, visible map[uid.ID]bool) {
 	kept := make([]Message, 0, len(messages))
 	for _, m := range messages {
-		if visible[m.ID] {
+		if b.Type != Type || visible[m.ID] {
 			kept = append(kept, m)
 		}
 	}
@@ -61,6 +64,19 @@ func (b *Batch) Events(ctx context.Context) (events []*moderatov1.Event, lost in
 	return events, b.lost
 }
 
+// Elsewhere returns the events of the batch that were posted on other servers, whether or not they
+// are still visible.
+func (b *Batch) Elsewhere() (events []*moderatov1.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.messages {
+		if m.isForeign {
+			events = append(events, m.Event)
+		}
+	}
+	return events
+}
+
 // Frame is Events in the form of Server-Sent Events; empty if no message is visible. It
 // must not be modified.
 func (b *Batch) Frame(ctx context.Context) (frame []byte, lost int) {
@@ -76,7 +92,7 @@ func (b *Batch) Frame(ctx context.Context) (frame []byte, lost int) {
 }
 
 func (b *Batch) checkAgain(ctx context.Context) {
-	if len(b.messages) == 0 || !b.hub.deletions.isAfter(b.ChannelID, b.asOf) {
+	if b.Type != Type || len(b.messages) == 0 || !b.hub.deletions.isAfter(b.ChannelID, b.asOf) {
 		return
 	}
 	asOf := b.hub.deletions.count()

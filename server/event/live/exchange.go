@@ -48,11 +48,20 @@ type exchange struct {
 	hub  *Hub
 	id   uid.ID
 	wake store.Signal
+	// began is raised when this server begins to read the batches of others.
+	began store.Signal
 
-	mu     sync.Mutex
-	posted []Message // for other servers
+	mu      sync.Mutex
+	posted  []posted // for other servers
+	numbers numbers
 
-	sequence int64 // of the latest batch; used by send only
+	sequence int64    // of the latest batch; used by send only
+	recent   []posted // over NATS, and not in the table; used by send only
+
+	link *link // to NATS; nil if servers use only the table
+	gate gate
+
+	taking sync.Mutex
 
 	joining *semaphore.Weighted // of one, held while the announcement is written
 
@@ -61,22 +70,25 @@ type exchange struct {
 	isReading bool
 	freshAt   time.Time        // when the announcement was last written
 	failedAt  time.Time        // when it could not be written
-	seen      map[uid.ID]int64 // the batches that were read, by server
+	readAt    time.Time        // when batches of other servers were last read
+	wantedAt  time.Time        // when another server without NATS was last found
+	seen      map[uid.ID]int64 // the batches that were read, by server; nil before the start is known
 }
 
 func newExchange(h *Hub) exchange {
-	return exchange{hub: h, id: uid.New(), wake: store.NewSignal(), joining: semaphore.NewWeighted(1)}
+	return exchange{hub: h, id: uid.New(), wake: store.NewSignal(), began: store.NewSignal(), numbers: newNumbers(), joining: semaphore.NewWeighted(1)}
 }
 
 // post adds a message to the next batch for other servers.
 func (x *exchange) post(m Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	n := x.numbers.next(m.ChannelID) // also of a message that is dropped, so that others know
 	if len(x.posted) >= maxPosted {
 		x.hub.dropped.WithLabelValues(causeSend).Inc()
 		return
 	}
-	x.posted = append(x.posted, m)
+	x.posted = append(x.posted, posted{m, n, time.Now()})
 	x.wake.Raise()
 }
 
@@ -93,6 +105,11 @@ func (x *exchange) send(ctx context.Context) {
 		posted := x.posted
 		x.posted = nil
 		x.mu.Unlock()
+		if x.link != nil {
+			if posted = x.sendOverLink(posted); len(posted) == 0 {
+				continue
+			}
+		}
 		if err := x.sendAll(ctx, posted); err != nil && ctx.Err() == nil {
 			x.hub.dropped.WithLabelValues(causeSend).Add(float64(len(posted)))
 			x.hub.log.WarnContext(ctx, "chat messages could not be passed on to other servers", "messages", len(posted), "error", err)
@@ -102,21 +119,27 @@ func (x *exchange) send(ctx context.Context) {
 }
 
 // sendAll writes messages if another server has listeners.
-func (x *exchange) sendAll(ctx context.Context, posted []Message) error {
+func (x *exchange) sendAll(ctx context.Context, posted []posted) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	s := x.hub.store
-	now, args := s.Clock.Expression()
-	var isWanted bool
-	err := store.QueryRow(ctx, s.Read, "SELECT EXISTS (SELECT 1 FROM chat_servers WHERE id <> ? AND listens_until > "+now+")", append([]any{x.id}, args...), &isWanted)
-	if err != nil || !isWanted {
-		return err
+	if x.link == nil {
+		query, args := x.readers()
+		var isWanted bool
+		if err := store.QueryRow(ctx, x.hub.store.Read, "SELECT EXISTS ("+query+")", args, &isWanted); err != nil || !isWanted {
+			return err
+		}
 	}
 	for len(posted) > 0 {
 		var row []byte
+		var err error
 		n := 0
 		for n < len(posted) && len(row) < maxRowBytes {
-			if row, err = appendMessage(row, posted[n]); err != nil {
+			if x.link == nil {
+				row, err = appendMessage(row, posted[n].Message)
+			} else {
+				row, err = appendNumbered(row, x.id, posted[n])
+			}
+			if err != nil {
 				return err
 			}
 			n++
@@ -127,6 +150,12 @@ func (x *exchange) sendAll(ctx context.Context, posted []Message) error {
 		}
 	}
 	return nil
+}
+
+// readers selects the other servers that read the table.
+func (x *exchange) readers() (query string, args []any) {
+	now, args := x.hub.store.Clock.Expression()
+	return "SELECT 1 FROM chat_servers WHERE id <> ? AND listens_until > " + now, append([]any{x.id}, args...)
 }
 
 // write writes a batch. The row of the server has the number of its latest batch, so a
@@ -173,23 +202,16 @@ func (x *exchange) advance(ctx context.Context, tx *ent.Tx, sequence int64, now 
 	return tx.ChatServer.Create().SetID(x.id).SetListensUntil(0).SetSequence(sequence).SetExpiresAt(now.Add(rowTime)).Exec(ctx)
 }
 
-// receive reads the batches of other servers until ctx ends.
-func (x *exchange) receive(ctx context.Context) {
-	for ctx.Err() == nil {
-		wait := receiveInterval
-		if err := x.readAll(ctx); err != nil && ctx.Err() == nil {
-			x.hub.log.WarnContext(ctx, "reading the chat messages of other servers failed; it will be tried again", "error", err)
-			wait = 10 * receiveInterval
-		}
-		pause(ctx, wait)
-	}
+// reads reports whether this server reads the batches of others.
+func (x *exchange) reads() bool {
+	x.state.Lock()
+	defer x.state.Unlock()
+	return x.isReading
 }
 
+// readAll reads the batches of other servers.
 func (x *exchange) readAll(ctx context.Context) error {
-	x.state.Lock()
-	isReading := x.isReading
-	x.state.Unlock()
-	if !isReading {
+	if x.link == nil && !x.reads() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -199,6 +221,7 @@ func (x *exchange) readAll(ctx context.Context) error {
 		return err
 	}
 	x.state.Lock()
+	x.start(latest)
 	maps.DeleteFunc(x.seen, func(server uid.ID, _ int64) bool { _, exists := latest[server]; return !exists })
 	x.state.Unlock()
 	for server, sequence := range latest {
@@ -206,6 +229,32 @@ func (x *exchange) readAll(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// start makes reading begin after the batches that others have written by now: nobody has
+// listened here before. The caller must hold state.
+func (x *exchange) start(latest map[uid.ID]int64) {
+	if x.seen == nil {
+		x.seen = maps.Clone(latest)
+	}
+}
+
+// begin calls start once.
+func (x *exchange) begin(ctx context.Context) error {
+	x.state.Lock()
+	isStarted := x.seen != nil
+	x.state.Unlock()
+	if isStarted {
+		return nil
+	}
+	latest, err := x.sequences(ctx)
+	if err != nil {
+		return err
+	}
+	x.state.Lock()
+	defer x.state.Unlock()
+	x.start(latest)
 	return nil
 }
 
@@ -242,8 +291,11 @@ func (x *exchange) readServer(ctx context.Context, server uid.ID, latest int64) 
 		if err != nil {
 			return x.hub.store.Classify(err)
 		}
+		if len(rows) > 0 {
+			x.noteRead()
+		}
 		for _, row := range rows {
-			x.hub.arrive(x.decode(ctx, row)...)
+			x.take(ctx, row)
 		}
 		if len(rows) < batchesAtOnce {
 			after = max(after, latest) // what is not there was removed
@@ -255,9 +307,16 @@ func (x *exchange) readServer(ctx context.Context, server uid.ID, latest int64) 
 	return nil
 }
 
+// take passes on the messages of a row, whichever way it came.
+func (x *exchange) take(ctx context.Context, row []byte) {
+	x.taking.Lock() // the order of numbers is that of the delivery
+	defer x.taking.Unlock()
+	x.hub.arrive(x.decode(ctx, row)...)
+}
+
 // decode returns those messages of a row for which this process has listeners.
 func (x *exchange) decode(ctx context.Context, row []byte) []Message {
-	messages, err := decodeMessages(row, x.hub.hasListeners)
+	messages, err := decodeMessages(row, x.isWanted, x.isNext)
 	if err != nil {
 		x.hub.log.WarnContext(ctx, "a batch of chat messages of another server is damaged", "error", err)
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -25,3 +26,23 @@ func WakeAll(ctx context.Context, number int) []*Listener {
 
 // Enter counts a listener without an announcement.
 func (h *Hub) Enter() { h.exchange.enter() }
+
+// IsUp reports whether the Hub is connected to NATS.
+func (h *Hub) IsUp() bool { return h.exchange.link.isUp() }
+
+// Pass passes numbers of one server in one channel through a gate, each with the first of its
+// run. It returns which pass, and how many were missed.
+func Pass(all [][2]uint64) (passed []bool, missed int) {
+	g := &gate{}
+	for _, n := range all {
+		isNext, m := g.pass(uid.ID{1}, uid.ID{2}, number{n[0], n[1]})
+		passed, missed = append(passed, isNext), missed+m
+	}
+	return passed, missed
+}
+
+// TakeNothing has the Hub take no messages of other servers until goOn is called.
+func (h *Hub) TakeNothing() (goOn func()) {
+	h.exchange.taking.Lock()
+	return h.exchange.taking.Unlock
+}

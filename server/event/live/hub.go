@@ -1,19 +1,23 @@
-// Package live delivers chat messages to listeners while they are new. A message is
-// delivered at most once and is not kept. A Hub collects the messages that its server
-// posts and those that other servers posted, checks at short intervals which of them are
+// Package live delivers live events to listeners: chat messages, and what moderators hear of
+// them. A live event is delivered at most once and is not kept. A Hub collects the events of its
+// server and those of other servers, checks at short intervals which chat messages among them are
 // still visible, and passes them on to the listeners of their channels.
 package live
 
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -40,20 +44,40 @@ const (
 	maxDeletions = 4096
 )
 
-// Type is the event type of the messages.
+// Type is the event type of chat messages.
 const Type = "channel.chat.message"
 
-// Message is a chat message to deliver.
+// Message is a live event to deliver.
 type Message struct {
+	// ID is the id of the event. That of a chat message is the message's.
 	ID, ChannelID uid.ID
 	// Event is the event as listeners receive it. It must not be modified.
 	Event *moderatov1.Event
+
+	// isForeign reports whether it was posted on another server.
+	isForeign bool
+}
+
+// New returns a live event of a type, whose payload the contract declares.
+func New(kind eventtype.Type, channelID uid.ID, at instant.Instant, payload proto.Message) Message {
+	m := Message{ID: uid.New(), ChannelID: channelID}
+	m.Event = &moderatov1.Event{Metadata: &moderatov1.EventMetadata{
+		MessageId: m.ID.String(), MessageType: "notification", SubscriptionType: string(kind), SubscriptionVersion: "1",
+		MessageTimestamp: at.Proto(), ChannelId: channelID.String(),
+	}}
+	proto.Merge(kind.MutablePayload(m.Event), payload)
+	return m
+}
+
+// Kind returns the type of the event.
+func (m Message) Kind() eventtype.Type {
+	return eventtype.Type(m.Event.GetMetadata().GetSubscriptionType())
 }
 
 // Hub delivers messages to the listeners of a process.
 type Hub struct {
-	// Posted is called with each message that this server posts; nil for nothing to call.
-	// It must not wait. Exactly one server calls it for a message.
+	// Posted is called with each event of a live type that this server posts; nil for nothing to
+	// call. It must not wait. Exactly one server calls it for an event.
 	Posted func(Message)
 
 	store   *store.Store
@@ -102,12 +126,13 @@ const (
 	causeSend  = "send"  // they could not be passed on to other servers
 )
 
-// Post delivers a message that this server has just stored. It does not wait.
+// Post delivers a chat message that this server has just stored, or another live event. It does
+// not wait.
 func (h *Hub) Post(m Message) {
 	h.store.Pictures.Fill(m.Event)
 	h.arrive(m)
 	h.exchange.post(m)
-	if h.Posted != nil {
+	if h.Posted != nil && m.Kind().IsLive() {
 		h.Posted(m)
 	}
 }
@@ -120,7 +145,7 @@ func (h *Hub) arrive(all ...Message) {
 		switch {
 		case len(h.everywhere) == 0 && h.byChannel[m.ChannelID] == nil:
 		case len(h.arrived) >= maxPosted:
-			h.miss(m.ChannelID, 1, causeFull)
+			h.miss(lane{m.ChannelID, m.Kind()}, 1, causeFull)
 		default:
 			h.arrived = append(h.arrived, m)
 		}
@@ -137,11 +162,14 @@ func (h *Hub) hasListeners(channelID uid.ID) bool {
 	return len(h.everywhere) > 0 || h.byChannel[channelID] != nil
 }
 
-// Run delivers messages until ctx ends. The job of the Hub must run as well.
+// Run delivers messages until ctx ends. The jobs of the Hub must run as well.
 func (h *Hub) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { h.exchange.send(ctx) })
-	loops.Go(func() { h.exchange.receive(ctx) })
+	if l := h.exchange.link; l != nil {
+		loops.Go(func() { l.receive(ctx) })
+		loops.Go(func() { l.follow(ctx) })
+	}
 	defer loops.Wait()
 	for {
 		select {
@@ -206,30 +234,41 @@ func (h *Hub) wake(ctx context.Context, listeners []*Listener) int {
 	return len(listeners)
 }
 
-// deliverSome adds messages to their listeners, and returns the listeners to wake.
+// lane names the events of one type in one channel, which listeners receive in order. If the type is
+// empty, it names the events of all types.
+type lane struct {
+	channelID uid.ID
+	kind      eventtype.Type
+}
+
+// deliverSome adds messages to their listeners, and returns the listeners to wake. Chat messages
+// go first, and what is told of them follows.
 func (h *Hub) deliverSome(ctx context.Context, some []Message) (listeners []*Listener) {
 	// The count is taken before the check: if a deletion is counted meanwhile, the
 	// batches are checked again before they are sent.
 	asOf := h.deletions.count()
 	visible, err := h.check(ctx, some)
-	var order []uid.ID
-	byChannel := map[uid.ID][]Message{}
+	var chat, others []lane
+	byLane := map[lane][]Message{}
 	for _, m := range some {
-		if byChannel[m.ChannelID] == nil {
-			order = append(order, m.ChannelID)
+		of := lane{m.ChannelID, m.Kind()}
+		if byLane[of] == nil && of.kind == Type {
+			chat = append(chat, of)
+		} else if byLane[of] == nil {
+			others = append(others, of)
 		}
-		byChannel[m.ChannelID] = append(byChannel[m.ChannelID], m)
+		byLane[of] = append(byLane[of], m)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, channelID := range order {
-		messages := byChannel[channelID]
-		if err != nil {
-			h.miss(channelID, len(messages), causeCheck)
+	for _, of := range append(chat, others...) {
+		messages := byLane[of]
+		if err != nil && of.kind == Type {
+			h.miss(of, len(messages), causeCheck)
 			continue
 		}
-		if b := newBatch(h, channelID, messages, visible, asOf); len(b.messages) > 0 {
-			h.eachListener(channelID, func(l *Listener) {
+		if b := newBatch(h, of, messages, visible, asOf); len(b.messages) > 0 {
+			h.eachListener(of, func(l *Listener) {
 				if l.add(b) {
 					listeners = append(listeners, l)
 				}
@@ -239,33 +278,39 @@ func (h *Hub) deliverSome(ctx context.Context, some []Message) (listeners []*Lis
 	return listeners
 }
 
-// check returns which of some messages are visible.
+// check returns which of some chat messages are visible.
 func (h *Hub) check(ctx context.Context, some []Message) (map[uid.ID]bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	ids := make([]uid.ID, len(some))
-	for i, m := range some {
-		ids[i] = m.ID
+	ids := make([]uid.ID, 0, len(some))
+	for _, m := range some {
+		if m.Kind() == Type {
+			ids = append(ids, m.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	visible, err := h.visible(bounded, h.store, ids)
 	if err != nil && ctx.Err() == nil {
-		h.log.WarnContext(ctx, "chat messages could not be checked and are not delivered", "messages", len(some), "error", err)
+		h.log.WarnContext(ctx, "chat messages could not be checked and are not delivered", "messages", len(ids), "error", err)
 	}
 	return visible, err
 }
 
-// miss tells the listeners of a channel that they miss messages. The caller must hold mu.
-func (h *Hub) miss(channelID uid.ID, n int, cause string) {
+// miss tells the listeners of a lane that they miss messages. The caller must hold mu.
+func (h *Hub) miss(of lane, n int, cause string) {
 	h.dropped.WithLabelValues(cause).Add(float64(n))
-	h.eachListener(channelID, func(l *Listener) { l.miss(n) })
+	h.eachListener(of, func(l *Listener) { l.miss(n) })
 }
 
-// eachListener calls each for the listeners of a channel. The caller must hold mu.
-func (h *Hub) eachListener(channelID uid.ID, each func(*Listener)) {
-	for l := range h.byChannel[channelID] {
-		each(l)
-	}
-	for l := range h.everywhere {
-		each(l)
+// eachListener calls each for the listeners of a lane. The caller must hold mu.
+func (h *Hub) eachListener(of lane, each func(*Listener)) {
+	for _, listeners := range []map[*Listener]struct{}{h.byChannel[of.channelID], h.everywhere} {
+		for l := range listeners {
+			if of.kind == "" || slices.Contains(l.kinds, of.kind) {
+				each(l)
+			}
+		}
 	}
 }

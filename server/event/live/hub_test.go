@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func run(t *testing.T, s *store.Store, m *messages) *live.Hub {
 		defer close(ended)
 		var all sync.WaitGroup
 		all.Go(func() { h.Run(ctx) })
-		all.Go(func() { outboxtest.RunJobs(ctx, h.Job()) })
+		all.Go(func() { outboxtest.RunJobs(ctx, s, h.Jobs()...) })
 		all.Wait()
 	}()
 	t.Cleanup(func() { stop(); <-ended })
@@ -79,7 +80,7 @@ func run(t *testing.T, s *store.Store, m *messages) *live.Hub {
 // listen returns a Listener of a channel.
 func listen(t *testing.T, h *live.Hub, channelID uid.ID) *live.Listener {
 	t.Helper()
-	l := h.Listen(context.Background())
+	l := h.Listen(context.Background(), live.Type)
 	t.Cleanup(l.Close)
 	l.SetChannels([]uid.ID{channelID}, false)
 	return l
@@ -106,7 +107,8 @@ func take(t *testing.T, l *live.Listener, n int) (texts []string, missed int) {
 			events, lost := b.Events(context.Background())
 			missed += lost
 			for _, e := range events {
-				texts = append(texts, e.GetChatMessage().GetMessage())
+				texts = append(texts, cmp.Or(e.GetChatMessage().GetMessage(), e.GetChatFlag().GetMessage(),
+					e.GetChatHold().GetHeld().GetMessage(), e.GetChatHoldUpdate().GetMessageId()))
 			}
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -17,13 +18,14 @@ const (
 	maxDelay   = 2 * time.Second
 )
 
-// Listener receives the messages of some channels. It keeps references to the few latest
+// Listener receives the live events of some types in some channels. It keeps references to the few latest
 // batches, which all listeners share.
 type Listener struct {
 	// Wake is raised when there is something to take.
 	Wake store.Signal
 
-	hub *Hub
+	hub   *Hub
+	kinds []eventtype.Type
 
 	mu       sync.Mutex
 	channels []uid.ID
@@ -34,12 +36,12 @@ type Listener struct {
 	missed   int64
 }
 
-// Listen returns a Listener of no channels. When it returns, the other servers know that
+// Listen returns a Listener of some types in no channels. When it returns, the other servers know that
 // this one has listeners, unless the database cannot be written. The caller must close the
 // Listener.
-func (h *Hub) Listen(ctx context.Context) *Listener {
+func (h *Hub) Listen(ctx context.Context, kinds ...eventtype.Type) *Listener {
 	h.exchange.join(ctx)
-	return &Listener{Wake: store.NewSignal(), hub: h}
+	return &Listener{Wake: store.NewSignal(), hub: h, kinds: kinds}
 }
 
 // SetChannels sets the channels of which the Listener receives messages. If everywhere is
@@ -53,6 +55,7 @@ func (l *Listener) SetChannels(channels []uid.ID, everywhere bool) {
 	}
 	l.leave()
 	l.channels = channels
+	h.exchange.changed(channels)
 	if everywhere {
 		h.everywhere[l] = struct{}{}
 	}
@@ -64,10 +67,18 @@ func (l *Listener) SetChannels(channels []uid.ID, everywhere bool) {
 	}
 }
 
+// Wait waits until other servers pass on the messages of the channels, or for a bounded time.
+func (l *Listener) Wait(ctx context.Context) {
+	if link := l.hub.exchange.link; link != nil {
+		link.wait(ctx)
+	}
+}
+
 // leave removes the Listener from its channels. The caller must hold the hub's mu, which
 // guards channels and isGone as well.
 func (l *Listener) leave() {
 	delete(l.hub.everywhere, l)
+	l.hub.exchange.changed(l.channels)
 	for _, id := range l.channels {
 		delete(l.hub.byChannel[id], l)
 		if len(l.hub.byChannel[id]) == 0 {

@@ -9,13 +9,13 @@ import (
 	"github.com/moderato-live/moderato/server/rpc/users"
 )
 
-// anonymous returns an event's payload without a user. The user's id becomes
+// Anonymous returns an event's payload without a user. The user's id becomes
 // users.Deleted. If the payload is about the user, the user's names become those of
 // users.Deleted, and the text and the address that they sent become empty. The keys that a
 // backend service chose become empty too, because they may contain the id. The same applies
 // to an object in the payload that has the user's id. The reason of a ban or mute of the user
 // becomes null.
-func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
+func Anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 	var fields map[string]any
 	decoder := json.NewDecoder(strings.NewReader(payload))
 	decoder.UseNumber()

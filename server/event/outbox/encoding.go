@@ -6,7 +6,6 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/jsonapi"
-	"github.com/moderato-live/moderato/server/rpc/eventtype"
 )
 
 // JSON returns the JSON encoding of the event, which contains the payload as it was stored,
@@ -38,7 +37,7 @@ func encode(meta *moderatov1.EventMetadata, payload []byte) []byte {
 
 // appendMetadata appends the metadata of an event. A live event has no sequence.
 func appendMetadata(b []byte, meta *moderatov1.EventMetadata) []byte {
-	if !eventtype.Type(meta.GetSubscriptionType()).IsLive() {
+	if meta.GetSequence() > 0 {
 		return jsonapi.Append(b, meta)
 	}
 	for i, field := range []struct{ name, value string }{

@@ -20,7 +20,7 @@ func anonymizeTargets(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID
 		return 0, err
 	}
 	for _, row := range rows {
-		payload, err := anonymous(row.Payload, id, true)
+		payload, err := Anonymous(row.Payload, id, true)
 		if err != nil {
 			return 0, fmt.Errorf("event %s: %w", row.ID, err)
 		}
@@ -38,7 +38,7 @@ func anonymizeActors(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID)
 		return 0, err
 	}
 	for _, row := range rows {
-		payload, err := anonymous(row.Payload, id, false)
+		payload, err := Anonymous(row.Payload, id, false)
 		if err != nil {
 			return 0, fmt.Errorf("event %s: %w", row.ID, err)
 		}

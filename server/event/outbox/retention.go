@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -20,39 +23,32 @@ const (
 	// trimInterval is how often to look for expired events.
 	trimInterval = time.Minute
 	trimBatch    = 500
+	// trimRest bounds the rest after a batch.
+	trimRest = time.Second
 )
 
 // Trimmer removes expired events, in small transactions. The channel's row records the
 // sequence up to which events may be missing, and the sequencer's row records the
 // position. A cursor before that is rejected.
 type Trimmer struct {
-	Store *store.Store
-	Keep  eventtype.Retention
+	store   *store.Store
+	keep    eventtype.Retention
+	lease   *jobs.Lease
+	types   []eventtype.Type // that remain in this round
+	removed atomic.Int64
+}
+
+// NewTrimmer returns a Trimmer that keeps the events of each type for a time.
+func NewTrimmer(s *store.Store, log *slog.Logger, keep eventtype.Retention) *Trimmer {
+	return &Trimmer{store: s, keep: keep, lease: jobs.NewLease(s, log, "retentions", "events")}
 }
 
 // Job returns the job that removes expired events.
 func (w *Trimmer) Job() jobs.Job {
 	return jobs.Job{
-		Name: "remove old events", Interval: trimInterval, Run: jobs.All(w.Trim), Backlog: w.countExpired,
+		Name: "remove old events", Interval: trimInterval, MaxRest: trimRest, Lease: w.lease,
+		Run: w.Trim, Behind: w.behind, Removed: &w.removed, Stop: w.lease.Release,
 	}
-}
-
-// countExpired returns the number of expired events, up to jobs.MaxBacklog.
-func (w *Trimmer) countExpired(ctx context.Context) (expired int64, err error) {
-	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
-	if err != nil {
-		return 0, err
-	}
-	for kind, keep := range w.Keep {
-		if keep == 0 {
-			continue
-		}
-		n, err := jobs.Count(ctx, w.Store, "SELECT 1 FROM events WHERE "+isExpired, kind, now.Add(-keep))
-		if expired += n; err != nil || expired >= jobs.MaxBacklog {
-			return min(expired, jobs.MaxBacklog), err
-		}
-	}
-	return expired, nil
 }
 
 // isExpired is the SQL condition that an event of a type happened before an instant. Events
@@ -60,24 +56,58 @@ func (w *Trimmer) countExpired(ctx context.Context) (expired int64, err error) {
 // yet.
 const isExpired = "type = ? AND occurred_at < ? AND position IS NOT NULL"
 
-// Trim removes all expired events.
-func (w *Trimmer) Trim(ctx context.Context) error {
+// behind returns for how long the event that expired first has been expired.
+func (w *Trimmer) behind(ctx context.Context) (time.Duration, error) {
+	now, err := w.store.Clock.Now(ctx, w.store.Read)
+	if err != nil {
+		return 0, err
+	}
+	var parts []string
+	var args []any
+	for _, kind := range w.kept() {
+		parts = append(parts, "SELECT * FROM (SELECT ? - occurred_at AS late FROM events WHERE "+isExpired+" ORDER BY occurred_at LIMIT 1) AS t")
+		before := now.Add(-w.keep[kind])
+		args = append(args, before, kind, before)
+	}
+	if len(parts) == 0 {
+		return 0, nil
+	}
+	var late int64
+	err = store.QueryRow(ctx, w.store.Read, "SELECT COALESCE(MAX(late), 0) FROM ("+strings.Join(parts, " UNION ALL ")+") AS oldest", args, &late)
+	return time.Duration(late) * time.Millisecond, err
+}
+
+// kept returns the types whose events expire.
+func (w *Trimmer) kept() []eventtype.Type {
+	var kinds []eventtype.Type
 	for _, name := range eventtype.Types() {
-		kind := eventtype.Type(name)
-		if w.Keep[kind] == 0 {
-			continue
-		}
-		for {
-			removed, err := w.batch(ctx, kind)
-			if err != nil {
-				return fmt.Errorf("trim %s: %w", kind, err)
-			}
-			if removed < trimBatch {
-				break
-			}
+		if kind := eventtype.Type(name); w.keep[kind] > 0 {
+			kinds = append(kinds, kind)
 		}
 	}
-	return nil
+	return kinds
+}
+
+// Trim removes a batch of expired events. It reports whether there may be more. It does nothing
+// if another server holds the lease.
+func (w *Trimmer) Trim(ctx context.Context) (more bool, err error) {
+	if held, err := w.lease.Take(ctx); err != nil || !held {
+		return false, err
+	}
+	if len(w.types) == 0 {
+		w.types = w.kept()
+	}
+	for ; len(w.types) > 0; w.types = w.types[1:] {
+		removed, held, err := w.batch(ctx, w.types[0])
+		if err != nil || !held {
+			return false, err
+		}
+		if removed > 0 {
+			w.removed.Add(int64(removed))
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // old is an event to remove.
@@ -86,23 +116,27 @@ type old struct {
 	sequence, position int64
 }
 
-func (w *Trimmer) batch(ctx context.Context, kind eventtype.Type) (removed int, err error) {
-	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+// batch removes some expired events of a type, if this server still holds the lease.
+func (w *Trimmer) batch(ctx context.Context, kind eventtype.Type) (removed int, held bool, err error) {
+	now, err := w.store.Clock.Now(ctx, w.store.Read)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	before := now.Add(-w.Keep[kind])
-	if some, err := w.find(ctx, w.Store.Read, kind, before, 1); err != nil || len(some) == 0 {
-		return 0, err // usually nothing has expired, and no transaction is needed
+	before := now.Add(-w.keep[kind])
+	if some, err := w.find(ctx, w.store.Read, kind, before, 1); err != nil || len(some) == 0 {
+		return 0, true, err // usually nothing has expired, and no transaction is needed
 	}
-	err = w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+	held, err = w.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {
 		rows, err := w.find(ctx, tx, kind, before, trimBatch)
 		if removed = len(rows); err != nil || removed == 0 {
 			return err
 		}
 		return w.remove(ctx, tx, rows)
 	})
-	return removed, err
+	if err != nil {
+		err = fmt.Errorf("trim %s: %w", kind, err)
+	}
+	return removed, held, err
 }
 
 // find returns the oldest expired events of a type.

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -51,6 +52,22 @@ func sequence(t *testing.T, s *store.Store, q *outbox.Sequencer) {
 	}
 }
 
+// trimmer returns the function that removes all expired events.
+func trimmer(t *testing.T, s *store.Store, keep eventtype.Retention) func() {
+	t.Helper()
+	w := outbox.NewTrimmer(s, slog.New(slog.DiscardHandler), keep)
+	t.Cleanup(func() { w.Job().Stop(context.WithoutCancel(t.Context())) })
+	return func() {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			if more, err = w.Trim(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestRetentionRemovesEventsByType removes follows after one day and bans after two, and
 // checks that the channels and the sequencer record up to where events were removed.
 func TestRetentionRemovesEventsByType(t *testing.T) {
@@ -72,10 +89,8 @@ func TestRetentionRemovesEventsByType(t *testing.T) {
 		sequence(t, s, q)
 		after(day + time.Minute)
 		emitTypes(t, s, servertest.Owner, "channel.follow")
-		trimmer := &outbox.Trimmer{Store: s, Keep: eventtype.Retention{"channel.follow": day, "channel.ban": 2 * day}}
-		if err := trimmer.Trim(ctx); err != nil {
-			t.Fatal(err)
-		}
+		trim := trimmer(t, s, eventtype.Retention{"channel.follow": day, "channel.ban": 2 * day})
+		trim()
 		check := func(when string, want map[uid.ID][]string, trimmedOwner, trimmedOther, trimmedPosition int64) {
 			t.Helper()
 			got := map[uid.ID][]string{}
@@ -98,9 +113,7 @@ func TestRetentionRemovesEventsByType(t *testing.T) {
 		}, 4, 1, 5)
 		after(2*day + 2*time.Minute)
 		sequence(t, s, outboxtest.NewSequencer(s)) // the lease of the first sequencer has expired
-		if err := trimmer.Trim(ctx); err != nil {
-			t.Fatal(err)
-		}
+		trim()
 		check("after two days", map[uid.ID][]string{servertest.Owner: {"channel.unban"}}, 6, 1, 7)
 		// The removal does not affect the next sequence of the channel.
 		emitTypes(t, s, servertest.Owner, "channel.ban")
@@ -114,10 +127,7 @@ func TestRetentionKeepsUnsequencedEvents(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		emitTypes(t, s, servertest.Owner, "channel.follow")
 		s.Clock.Advance(time.Hour)
-		trimmer := &outbox.Trimmer{Store: s, Keep: eventtype.Retention{"channel.follow": time.Minute}}
-		if err := trimmer.Trim(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		trimmer(t, s, eventtype.Retention{"channel.follow": time.Minute})()
 		if n := storetest.Must(s.Read.Event.Query().Count(context.Background())); n != 1 {
 			t.Errorf("got %d events, want the one without a position", n)
 		}

@@ -19,6 +19,8 @@ const (
 	// pollInterval is how often to look for events that another process wrote. Events
 	// of the same process are signalled.
 	pollInterval = 20 * time.Millisecond
+	// busyTime is how long to look so often after the latest event, without listeners.
+	busyTime = 10 * time.Second
 	// maxRest bounds the rest after a turn, which delays the delivery of events. Without
 	// the rest, the Sequencer would run between every two changes of a channel, with a
 	// commit of its own for each of them.
@@ -45,9 +47,15 @@ type Sequencer struct {
 	Log   *slog.Logger
 	// Sequenced, if not nil, is called after positions were assigned.
 	Sequenced func()
+	// HasListeners, if not nil, reports whether events are awaited on this server.
+	HasListeners func() bool
+	// Elsewhere, if not nil, is called when this server wrote events and another one assigns
+	// positions.
+	Elsewhere func()
 
 	lease    *jobs.Lease
 	isHolder atomic.Bool
+	busyAt   atomic.Int64 // when positions were last assigned, in nanoseconds
 
 	holder    prometheus.Gauge
 	sequenced prometheus.Counter
@@ -79,9 +87,7 @@ func (q *Sequencer) Job() jobs.Job {
 	return jobs.Job{
 		Name: "sequence events", Interval: pollInterval, Wake: q.Store.Written, MaxPause: maxPause, MaxRest: maxRest,
 		Run: jobs.All(q.Turn), Lease: q.lease,
-		Backlog: func(ctx context.Context) (int64, error) {
-			return jobs.Count(ctx, q.Store, "SELECT 1 FROM events WHERE position IS NULL")
-		},
+		Due: jobs.Rows("SELECT 1 FROM events WHERE position IS NULL"), IsActive: q.isActive,
 		Stop: func(ctx context.Context) {
 			q.lease.Release(ctx)
 			q.showHolder()
@@ -89,17 +95,29 @@ func (q *Sequencer) Job() jobs.Job {
 	}
 }
 
+// isActive reports whether events of other servers must get their positions soon: on a server
+// with listeners, and while there are events.
+func (q *Sequencer) isActive() bool {
+	return (q.HasListeners != nil && q.HasListeners()) || time.Since(time.Unix(0, q.busyAt.Load())) < busyTime
+}
+
 // Turn takes or renews the lease if necessary, and assigns positions to the events that
 // are waiting. It does nothing if another process holds the lease.
 func (q *Sequencer) Turn(ctx context.Context) error {
 	defer q.showHolder()
 	if held, err := q.lease.Take(ctx); err != nil || !held {
+		if err == nil && q.Elsewhere != nil {
+			q.Elsewhere()
+		}
 		return err
 	}
 	for {
 		waiting, err := q.isWaiting(ctx)
-		if err != nil || (!waiting && time.Now().Before(q.lease.RenewAt())) {
+		if err != nil {
 			return err
+		}
+		if !waiting {
+			return q.lease.RenewInTime(ctx)
 		}
 		more, err := q.sequence(ctx)
 		if err != nil || !more {
@@ -107,6 +125,17 @@ func (q *Sequencer) Turn(ctx context.Context) error {
 		}
 	}
 }
+
+// Wake has the sequencer look for events of other servers, if this server is the holder.
+func (q *Sequencer) Wake() {
+	if q.isHolder.Load() {
+		q.Store.Written.Raise()
+	}
+}
+
+// IsElsewhere reports whether this server does not assign positions. Work that one server is to do is
+// done by the one that does.
+func (q *Sequencer) IsElsewhere() bool { return !q.isHolder.Load() }
 
 // Holder says who assigns positions now, as far as the database knows: "this server",
 // "another server", or nobody if it is empty.
@@ -168,6 +197,7 @@ func (q *Sequencer) tell(ctx context.Context, rows []waiting, now instant.Instan
 		return
 	}
 	q.sequenced.Add(float64(len(rows)))
+	q.busyAt.Store(time.Now().UnixNano())
 	ended := time.Now()
 	for _, r := range rows {
 		tracing.Observe(q.trace(ctx, r, began, ended), q.delay, now.Sub(r.occurredAt).Seconds())

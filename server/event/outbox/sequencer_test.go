@@ -162,7 +162,7 @@ func TestReleasedLeaseIsAcquiredImmediately(t *testing.T) {
 		sequenced := make(chan struct{}, 100)
 		first.Sequenced = func() { sequenced <- struct{}{} }
 		ended := make(chan struct{})
-		go func() { defer close(ended); outboxtest.RunJobs(ctx, first.Job()) }()
+		go func() { defer close(ended); outboxtest.RunJobs(ctx, s, first.Job()) }()
 		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestListenerReceivesEveryCommittedEvent(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		var background, all sync.WaitGroup
-		background.Go(func() { hub.Run(ctx) })
+		background.Go(func() { outboxtest.RunJobs(ctx, s, hub.Job()) })
 		listener, err := hub.Subscribe(ctx, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -278,7 +278,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 		for range 2 {
 			q := outboxtest.NewSequencer(s)
 			q.Sequenced = hub.Wake
-			both.Go(func() { outboxtest.RunJobs(run, q.Job()) })
+			both.Go(func() { outboxtest.RunJobs(run, s, q.Job()) })
 		}
 		both.Wait()
 		cancel()
@@ -287,7 +287,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 	q := outboxtest.NewSequencer(s)
 	q.Sequenced = hub.Wake
 	go func() { <-stop; cancel() }()
-	outboxtest.RunJobs(run, q.Job())
+	outboxtest.RunJobs(run, s, q.Job())
 }
 
 // TestHungTransactionDoesNotBlockLease locks the row of the lease in a transaction that sends

@@ -64,9 +64,10 @@ var Tables = []tables.Table{
 					WHERE b.position < a.position OR (a.position IS NULL AND b.position IS NOT NULL)`,
 			},
 		},
-		Expire: func(env tables.Env) jobs.Job { return (&Trimmer{Store: env.Store, Keep: env.Retention}).Job() },
+		Expire: func(env tables.Env) jobs.Job { return NewTrimmer(env.Store, env.Log, env.Retention).Job() },
 	},
 	{Name: "event_sequencers"},
+	{Name: "retentions", Impersonal: []string{"round_after"}},
 }
 
 func rewriteForErasure(ctx context.Context, _ *store.Store, tx *ent.Tx, _ uid.ID) (int, error) {

@@ -4,7 +4,6 @@ package outboxtest
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -83,11 +82,6 @@ func Payload(kind eventtype.Type) proto.Message {
 }
 
 // RunJobs runs jobs until ctx ends.
-func RunJobs(ctx context.Context, all ...jobs.Job) {
-	runner := jobs.NewRunner(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	var running sync.WaitGroup
-	for _, job := range all {
-		running.Go(func() { runner.Run(ctx, job) })
-	}
-	running.Wait()
+func RunJobs(ctx context.Context, s *store.Store, all ...jobs.Job) {
+	jobs.NewRunner(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Run(ctx, all...)
 }
