@@ -29,6 +29,9 @@ func TestEveryCharacter(t *testing.T) {
 		if isMark(r) != unicode.In(r, marks...) {
 			t.Errorf("isMark(%U) = %t", r, isMark(r))
 		}
+		if r >= utf8.RuneSelf && isSeparator(r) != unicode.In(r, unicode.Z, unicode.P, unicode.S) {
+			t.Errorf("isSeparator(%U) = %t", r, isSeparator(r))
+		}
 		if hasNoCase(r) && (unicode.ToLower(r) != r || unicode.ToUpper(r) != r) {
 			t.Errorf("%U has case", r)
 		}

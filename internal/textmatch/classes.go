@@ -3,10 +3,11 @@ package textmatch
 import "unicode"
 
 // isSpace reports whether a character is white space, or one of the letters and symbols
-// that are blank: the Hangul fillers and the empty Braille pattern.
+// that are blank: the Hangul fillers, the empty Braille pattern, the blanks of Egyptian
+// hieroglyphs and the note without a head.
 func isSpace(r rune) bool {
 	switch r {
-	case 0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800:
+	case 0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800, 0x13441, 0x13442, 0x1D159:
 		return true
 	}
 	return unicode.IsSpace(r)
@@ -27,6 +28,18 @@ func isInvisible(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// IsBlank reports whether a text has no visible character: nothing but white space, letters and
+// symbols that are blank, invisible characters, and marks without a letter. A blank text folds
+// to nothing.
+func IsBlank(text string) bool {
+	for _, r := range text {
+		if !isSpace(r) && !isInvisible(r) && !isMark(r) && r != tatweel {
+			return false
+		}
+	}
+	return true
 }
 
 // isInert quickly recognizes many visible characters that NFKC leaves as they are, whatever
@@ -69,8 +82,11 @@ func isDecoration(r rune) bool { return unicode.Is(decorations, r) }
 // isSeparator reports whether a character may stand between two words: it is white space,
 // punctuation, or a symbol such as an emoji.
 func isSeparator(r rune) bool {
-	if r < 0x80 {
+	switch {
+	case r < 0x80:
 		return !isWord(r)
+	case 0x400 <= r && r < 0x482, 0x4E00 <= r && r < 0xA000, 0xAC00 <= r && r < 0xD7A4: // common letters
+		return false
 	}
 	return unicode.In(r, unicode.Z, unicode.P, unicode.S)
 }

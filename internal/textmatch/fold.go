@@ -1,12 +1,8 @@
 package textmatch
 
 import (
-	"slices"
-	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // A text is compared in three forms. Each one equates more texts than the one before.
@@ -15,8 +11,8 @@ import (
 //     space;
 //   - letters: also, look-alikes beyond ASCII replaced, and marks on Latin, Greek and
 //     Cyrillic letters removed;
-//   - merged: also, what looks alike within ASCII is the same: i, l, 1 and |; o and 0; rn
-//     and m.
+//   - merged: also, in words, what looks alike within ASCII is the same: i, l, 1 and |; o and
+//     0.
 //
 // A phrase is compared in the plain and in the merged form. A pattern is compared in the
 // plain form and in the letters form, because its author decides what ASCII it matches.
@@ -26,89 +22,17 @@ import (
 // Folding it again does not change it, and its length is at most 11 times that of the text
 // in bytes, which is the bound of NFKC.
 func Fold(text string) string {
-	f := newFolder(text)
-	defer folders.Put(f)
-	return string(merge(f.letters()))
+	t := NewText(text)
+	defer t.Release()
+	return string(t.form(mergedForm))
 }
 
 // FoldedLength returns the length of a text in NFKC without invisible characters in bytes,
 // which is at most 11 times that of the text.
 func FoldedLength(text string) int {
-	f := newFolder(text)
-	defer folders.Put(f)
-	if f.ascii {
-		return len(text)
-	}
-	return len(f.normal)
-}
-
-// folder folds a text. Its buffers are kept, so that Match does not allocate.
-type folder struct {
-	text  string
-	ascii bool
-	// normal is the text in NFKC without invisible characters, unless it is in ASCII.
-	normal []byte
-
-	visible, nfkc, out, composed []byte
-}
-
-var folders = sync.Pool{New: func() any { return new(folder) }}
-
-// newFolder returns a folder for a text, which the caller puts back.
-func newFolder(text string) *folder {
-	f := folders.Get().(*folder)
-	f.text, f.ascii = text, isASCII(text)
-	if f.ascii {
-		return f
-	}
-	var plain bool
-	f.visible, plain = appendVisible(f.visible[:0], text)
-	f.normal = f.visible
-	if !plain && !norm.NFKC.IsNormal(f.visible) {
-		f.nfkc = norm.NFKC.Append(f.nfkc[:0], f.visible...)
-		f.normal = f.nfkc
-	}
-	return f
-}
-
-// plain returns the plain form of the text, which is valid until the next form.
-func (f *folder) plain() []byte {
-	if f.ascii {
-		f.out = appendASCII(f.out[:0], f.text)
-	} else {
-		f.out = appendPlain(f.out[:0], f.normal)
-	}
-	return f.out
-}
-
-// letters returns the letters form of the text, which is valid until the next form.
-func (f *folder) letters() []byte {
-	if f.ascii {
-		return f.plain()
-	}
-	var marked bool
-	f.out, marked = appendLetters(f.out[:0], f.normal)
-	// A replaced letter and the mark after it may be one character.
-	for range maxCompositions {
-		if !marked || norm.NFC.IsNormal(f.out) {
-			break
-		}
-		f.composed = norm.NFC.Append(f.composed[:0], f.out...)
-		f.out, marked = appendLetters(f.out[:0], f.composed)
-	}
-	return f.out
-}
-
-// maxCompositions bounds how often a text is composed and folded anew.
-const maxCompositions = 4
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	t := NewText(text)
+	defer t.Release()
+	return t.Len()
 }
 
 // appendASCII appends the plain form of a text in ASCII, which is its letters form too.
@@ -259,44 +183,67 @@ func hasNoCase(r rune) bool {
 	return 0x590 <= r && r < 0x10A0 || 0x2E00 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xFB00 || 0x1F000 <= r
 }
 
-// merge makes what looks alike within ASCII the same, in place.
-func merge(text []byte) []byte {
-	merged := text[:0]
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case 'i', '1':
-			merged = append(merged, 'l')
-		case '0':
-			merged = append(merged, 'o')
-		case 'n':
-			if last := len(merged) - 1; last >= 0 && merged[last] == 'r' {
-				merged[last] = 'm'
+// appendMerged appends a text in which what looks alike within ASCII is the same. Digits remain in
+// numbers, which are not words: 101 is not lol. Each byte becomes one.
+func appendMerged(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		end := wordEnd(text, i)
+		if end == i {
+			dst = append(dst, text[i])
+			i++
+			continue
+		}
+		isWord := !isNumber(text[i:end])
+		for ; i < end; i++ {
+			if isWord {
+				dst = append(dst, mergedByte(text[i]))
 			} else {
-				merged = append(merged, 'n')
+				dst = append(dst, text[i])
 			}
-		case '|':
-			bars := barsAt(text[i:])
-			replaced := byte('|')
-			if len(merged) > 0 && isWordByte(merged[len(merged)-1]) && i+bars < len(text) && isWordByte(text[i+bars]) {
-				replaced = 'l' // within a word; elsewhere it separates words
-			}
-			for range bars {
-				merged = append(merged, replaced)
-			}
-			i += bars - 1
-		default:
-			merged = append(merged, c)
 		}
 	}
-	return merged
+	return dst
 }
 
-// barsAt returns the number of vertical bars at the beginning of a text.
-func barsAt(text []byte) int {
-	if n := slices.IndexFunc(text, func(c byte) bool { return c != '|' }); n >= 0 {
-		return n
+func mergedByte(c byte) byte {
+	switch c {
+	case 'i', '1', '|':
+		return 'l'
+	case '0':
+		return 'o'
 	}
-	return len(text)
+	return c
+}
+
+// wordEnd returns where a word ends that may begin at a position of a folded text. A vertical bar
+// belongs to a word if it is within one; elsewhere it separates words.
+func wordEnd(text []byte, from int) int {
+	end := from
+	for i := from; i < len(text); i++ {
+		switch c := text[i]; {
+		case isWordByte(c) || c >= utf8.RuneSelf && end == i:
+			end = i + 1
+		case c != '|' || end == from || end == i && !isWordByte(text[i-1]):
+			return end
+		}
+	}
+	return end
+}
+
+// isNumber reports whether a word has digits, and no letters of scripts whose words are separated.
+func isNumber(word []byte) bool {
+	digits := false
+	for i := 0; i < len(word); {
+		r, size := utf8.DecodeRune(word[i:])
+		switch {
+		case '0' <= r && r <= '9':
+			digits = true
+		case r != '|' && hasWords(r):
+			return false
+		}
+		i += size
+	}
+	return digits
 }
 
 func isWordByte(c byte) bool {

@@ -57,6 +57,15 @@ func (e *SyntaxError) Error() string {
 // looks alike within ASCII, so that \d and [a-z] have their usual meaning. A pattern that
 // matches an empty message is refused, because it matches every message.
 func Pattern(pattern string) (Matcher, error) {
+	m, err := NewExpression(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// NewExpression is Pattern for a matcher of folded texts.
+func NewExpression(pattern string) (*Expression, error) {
 	if utf8.RuneCountInString(pattern) > MaxLength {
 		return nil, ErrTooLong
 	}
@@ -72,7 +81,7 @@ func Pattern(pattern string) (Matcher, error) {
 		return nil, ErrTooComplex
 	}
 	plain, letters := write(parsed, plainWriter), write(parsed, lettersWriter)
-	m := &patternMatcher{}
+	m := &Expression{}
 	if m.letters, err = m.compile(letters); err != nil {
 		return nil, err
 	}
@@ -87,34 +96,64 @@ func Pattern(pattern string) (Matcher, error) {
 	return m, nil
 }
 
-type patternMatcher struct {
+// Expression is the Matcher of a pattern.
+type Expression struct {
 	plain   *regexp.Regexp // nil if it is the same as letters
 	letters *regexp.Regexp
 	steps   int
 	size    int
 }
 
-// Steps is the number of the instructions of both forms: each may be taken for each
-// character.
-func (m *patternMatcher) Steps() int { return m.steps }
+// Steps returns the number of the instructions of both forms that may be tried for one character.
+func (m *Expression) Steps() int { return m.steps }
 
-// Size is that of the texts and instructions of both forms.
-func (m *patternMatcher) Size() int { return m.size }
+// Size returns that of the texts and instructions of both forms.
+func (m *Expression) Size() int { return m.size }
 
-func (m *patternMatcher) Match(text string) bool {
-	f := newFolder(text)
-	defer folders.Put(f)
-	if m.letters.Match(f.letters()) {
+// Match reports whether a message matches.
+func (m *Expression) Match(text string) bool {
+	t := NewText(text)
+	defer t.Release()
+	if m.letters.Match(t.form(lettersForm)) {
 		return true
 	}
-	if m.plain != nil {
-		return m.plain.Match(f.plain())
+	re := m.inPlain(t)
+	return re != nil && re.Match(t.form(plainForm))
+}
+
+// Find returns the first parts of a text that match, up to a number of them, and whether there is
+// one. A part may be empty.
+func (m *Expression) Find(t *Text, n int) ([]Span, bool) {
+	if spans := findAll(m.letters, t, lettersForm, n); spans != nil {
+		return spans, true
 	}
-	return !f.ascii && m.letters.Match(f.plain())
+	if re := m.inPlain(t); re != nil {
+		spans := findAll(re, t, plainForm, n)
+		return spans, spans != nil
+	}
+	return nil, false
+}
+
+func findAll(re *regexp.Regexp, t *Text, of form, n int) (spans []Span) {
+	if !re.Match(t.form(of)) { // is faster if nothing matches
+		return nil
+	}
+	for _, at := range re.FindAllIndex(t.form(of), n) {
+		spans = append(spans, t.span(of, at[0], at[1]))
+	}
+	return spans
+}
+
+// inPlain returns the expression to try on the plain form of a text; nil if it was tried.
+func (m *Expression) inPlain(t *Text) *regexp.Regexp {
+	if m.plain == nil && !t.ascii {
+		return m.letters
+	}
+	return m.plain
 }
 
 // compile compiles what write returned, and adds to the steps and the size of the matcher.
-func (m *patternMatcher) compile(written string) (*regexp.Regexp, error) {
+func (m *Expression) compile(written string) (*regexp.Regexp, error) {
 	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
 		return nil, ErrTooComplex
@@ -127,7 +166,7 @@ func (m *patternMatcher) compile(written string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, ErrTooComplex
 	}
-	m.steps += len(program.Inst)
+	m.steps += stepsOf(program)
 	m.size += len(written)
 	for _, instruction := range program.Inst {
 		m.size += instructionSize + 4*len(instruction.Rune)

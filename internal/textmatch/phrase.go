@@ -22,24 +22,32 @@ var (
 // without spaces, such as Chinese, Japanese and Thai, and Korean, whose particles are attached,
 // need no *.
 func Phrase(phrase string) (Matcher, error) {
+	m, err := parsePhrase(phrase)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func parsePhrase(phrase string) (*phraseMatcher, error) {
 	if utf8.RuneCountInString(phrase) > MaxLength {
 		return nil, ErrTooLong
 	}
-	phrase = strings.TrimSpace(phrase)
-	rest, anyStart := strings.CutPrefix(phrase, "*")
-	rest, anyEnd := strings.CutSuffix(rest, "*")
-	folded := plainForm(rest)
+	rest, anyStart, anyEnd := cutWildcards(phrase)
+	folded := fold(rest, plainForm)
 	if len(folded) == 0 {
 		return nil, ErrEmptyPhrase
 	}
 	m := &phraseMatcher{plain: newWords(folded, anyStart, anyEnd), size: matcherSize + len(folded)}
-	// Capital and small letters of other scripts may look like different Latin letters.
-	for _, spelling := range []string{rest, strings.ToLower(rest), strings.ToUpper(rest)} {
-		text := []byte(Fold(spelling))
-		w := newWords(text, anyStart, anyEnd)
-		if len(text) > 0 && !slices.ContainsFunc(m.merged, w.equal) {
-			m.merged = append(m.merged, w)
-			m.size += len(text)
+	for _, spelling := range spellings(rest) {
+		text := fold(spelling, mergedForm)
+		// A message may have rn for m. The opposite is not meant: dot com is no corn.
+		for _, text := range [][]byte{text, bytes.ReplaceAll(text, []byte("m"), []byte("rn"))} {
+			w := newWords(text, anyStart, anyEnd)
+			if len(text) > 0 && !slices.ContainsFunc(m.merged, w.equal) {
+				m.merged = append(m.merged, w)
+				m.size += len(text)
+			}
 		}
 	}
 	if len(m.merged) == 0 {
@@ -50,6 +58,19 @@ func Phrase(phrase string) (Matcher, error) {
 	return m, nil
 }
 
+// cutWildcards removes a * at the start and at the end of a phrase.
+func cutWildcards(phrase string) (rest string, anyStart, anyEnd bool) {
+	rest, anyStart = strings.CutPrefix(strings.TrimSpace(phrase), "*")
+	rest, anyEnd = strings.CutSuffix(rest, "*")
+	return rest, anyStart, anyEnd
+}
+
+// spellings returns the spellings of a phrase of which each may look different: capital and small
+// letters of other scripts may look like different Latin letters.
+func spellings(phrase string) []string {
+	return slices.Compact([]string{phrase, strings.ToLower(phrase), strings.ToUpper(phrase)})
+}
+
 type phraseMatcher struct {
 	plain  words
 	merged []words
@@ -57,18 +78,13 @@ type phraseMatcher struct {
 }
 
 func (m *phraseMatcher) Match(text string) bool {
-	f := newFolder(text)
-	defer folders.Put(f)
-	form := f.plain()
-	if m.plain.in(form) {
+	t := NewText(text)
+	defer t.Release()
+	if m.plain.in(t.form(plainForm)) {
 		return true
 	}
-	if !f.ascii {
-		form = f.letters()
-	}
-	form = merge(form)
 	for _, w := range m.merged {
-		if w.in(form) {
+		if w.in(t.form(mergedForm)) {
 			return true
 		}
 	}
@@ -87,10 +103,11 @@ const (
 	partSize    = 24
 )
 
-func plainForm(text string) []byte {
-	f := newFolder(text)
-	defer folders.Put(f)
-	return bytes.Clone(f.plain())
+// fold returns a form of a text.
+func fold(text string, of form) []byte {
+	t := NewText(text)
+	defer t.Release()
+	return bytes.Clone(t.form(of))
 }
 
 // words is a folded phrase.

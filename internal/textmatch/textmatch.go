@@ -6,7 +6,9 @@
 // What the comparison adds to the standards:
 //
 //   - The relation of look-alikes is closed over case within ASCII: I looks like l, so i, I,
-//     l, L, 1 and | are the same. "mall" and "mail" are therefore the same phrase.
+//     l, L, 1 and | are the same. "mall" and "mail" are therefore the same phrase. Numbers
+//     remain: 101 is not "lol".
+//   - A message may have rn for the m of a phrase.
 //   - Accents and other marks of Latin, Greek and Cyrillic letters are removed, so "año" and
 //     "ano" are the same, and so are the vowel points and the tatweel of Arabic and the points of
 //     Hebrew. Marks of other scripts distinguish letters and remain.
@@ -15,9 +17,10 @@
 //   - The outlined letters and digits of Unicode 16 are Latin ones.
 //   - Any white space, punctuation and symbols may stand between the words of a phrase.
 //
-// It does not guess at what does not look alike: letters replaced with other digits and
+// A Matcher does not guess at what does not look alike: letters replaced with other digits and
 // symbols (fr33 $ub), spaced, dotted or repeated letters (f r e e, freeee), and flags as letters.
-// A pattern can find those.
+// Phrases, which finds many phrases at the same time, guesses if it is asked to: see
+// PhrasesBuilder.Add.
 package textmatch
 
 // Matcher finds messages. It can be used concurrently.

@@ -17,7 +17,8 @@ func TestFold(t *testing.T) {
 		"fr\u200bee\u00adsub":   "freesub",
 		"f\u0336r\u0301\u0323é": "fre",
 		"mail Mall 1iI|l":       "mall mall lllll",
-		"c0rn com":              "com com",
+		"c0rn com":              "corn com",
+		"101 l0l 10l я1":        "101 lol lol ᴙl",
 		"a|b || c|d|":           "alb || cld|",
 		"Straße βιβλίο":         "strasse blbʌlo",
 		"हिन्दी กำ ば أ":         "हिन्दी กํา ば أ",
@@ -36,7 +37,7 @@ func TestFold(t *testing.T) {
 func TestKnownCollisions(t *testing.T) {
 	t.Parallel()
 	for phrase, text := range map[string]string{
-		"mail": "the mall", "corn": "dot com", "ano": "feliz año", "god": "g0d", "lo": "וס", "o": "🅾",
+		"mail": "the mall", "com": "the corn", "ano": "feliz año", "god": "g0d", "lo": "וס", "o": "🅾",
 	} {
 		if !matcher(t, phrase).Match(text) {
 			t.Errorf("%q does not find %q", phrase, text)
