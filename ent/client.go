@@ -23,7 +23,10 @@ import (
 	"github.com/moderato-live/moderato/ent/channelmetric"
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/chatrule"
+	"github.com/moderato-live/moderato/ent/chatruleversion"
 	"github.com/moderato-live/moderato/ent/chatserver"
+	"github.com/moderato-live/moderato/ent/chatsettings"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/emote"
@@ -35,6 +38,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/heldmessage"
 	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/pardon"
@@ -42,12 +46,15 @@ import (
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/replacedban"
+	"github.com/moderato-live/moderato/ent/retention"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/shield"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
+	"github.com/moderato-live/moderato/ent/uniquetext"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
 	"github.com/moderato-live/moderato/ent/vote"
@@ -86,8 +93,14 @@ type Client struct {
 	ChatBatch *ChatBatchClient
 	// ChatGeneration is the client for interacting with the ChatGeneration builders.
 	ChatGeneration *ChatGenerationClient
+	// ChatRule is the client for interacting with the ChatRule builders.
+	ChatRule *ChatRuleClient
+	// ChatRuleVersion is the client for interacting with the ChatRuleVersion builders.
+	ChatRuleVersion *ChatRuleVersionClient
 	// ChatServer is the client for interacting with the ChatServer builders.
 	ChatServer *ChatServerClient
+	// ChatSettings is the client for interacting with the ChatSettings builders.
+	ChatSettings *ChatSettingsClient
 	// Chatter is the client for interacting with the Chatter builders.
 	Chatter *ChatterClient
 	// Clip is the client for interacting with the Clip builders.
@@ -110,10 +123,14 @@ type Client struct {
 	EventSubscription *EventSubscriptionClient
 	// EventTicket is the client for interacting with the EventTicket builders.
 	EventTicket *EventTicketClient
+	// FirstMessage is the client for interacting with the FirstMessage builders.
+	FirstMessage *FirstMessageClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
 	Grant *GrantClient
+	// HeldMessage is the client for interacting with the HeldMessage builders.
+	HeldMessage *HeldMessageClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// Message is the client for interacting with the Message builders.
@@ -132,8 +149,12 @@ type Client struct {
 	RefreshToken *RefreshTokenClient
 	// ReplacedBan is the client for interacting with the ReplacedBan builders.
 	ReplacedBan *ReplacedBanClient
+	// Retention is the client for interacting with the Retention builders.
+	Retention *RetentionClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
+	// Shield is the client for interacting with the Shield builders.
+	Shield *ShieldClient
 	// StandingSubscriber is the client for interacting with the StandingSubscriber builders.
 	StandingSubscriber *StandingSubscriberClient
 	// Stream is the client for interacting with the Stream builders.
@@ -146,6 +167,8 @@ type Client struct {
 	SweepChunk *SweepChunkClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
+	// UniqueText is the client for interacting with the UniqueText builders.
+	UniqueText *UniqueTextClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// Vod is the client for interacting with the Vod builders.
@@ -178,7 +201,10 @@ func (c *Client) init() {
 	c.ChannelMetric = NewChannelMetricClient(c.config)
 	c.ChatBatch = NewChatBatchClient(c.config)
 	c.ChatGeneration = NewChatGenerationClient(c.config)
+	c.ChatRule = NewChatRuleClient(c.config)
+	c.ChatRuleVersion = NewChatRuleVersionClient(c.config)
 	c.ChatServer = NewChatServerClient(c.config)
+	c.ChatSettings = NewChatSettingsClient(c.config)
 	c.Chatter = NewChatterClient(c.config)
 	c.Clip = NewClipClient(c.config)
 	c.CursorKey = NewCursorKeyClient(c.config)
@@ -190,8 +216,10 @@ func (c *Client) init() {
 	c.EventSink = NewEventSinkClient(c.config)
 	c.EventSubscription = NewEventSubscriptionClient(c.config)
 	c.EventTicket = NewEventTicketClient(c.config)
+	c.FirstMessage = NewFirstMessageClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
+	c.HeldMessage = NewHeldMessageClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Message = NewMessageClient(c.config)
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
@@ -201,13 +229,16 @@ func (c *Client) init() {
 	c.Raid = NewRaidClient(c.config)
 	c.RefreshToken = NewRefreshTokenClient(c.config)
 	c.ReplacedBan = NewReplacedBanClient(c.config)
+	c.Retention = NewRetentionClient(c.config)
 	c.Role = NewRoleClient(c.config)
+	c.Shield = NewShieldClient(c.config)
 	c.StandingSubscriber = NewStandingSubscriberClient(c.config)
 	c.Stream = NewStreamClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Sweep = NewSweepClient(c.config)
 	c.SweepChunk = NewSweepChunkClient(c.config)
 	c.Token = NewTokenClient(c.config)
+	c.UniqueText = NewUniqueTextClient(c.config)
 	c.User = NewUserClient(c.config)
 	c.Vod = NewVodClient(c.config)
 	c.Vote = NewVoteClient(c.config)
@@ -317,7 +348,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ChannelMetric:      NewChannelMetricClient(cfg),
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
+		ChatRule:           NewChatRuleClient(cfg),
+		ChatRuleVersion:    NewChatRuleVersionClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
+		ChatSettings:       NewChatSettingsClient(cfg),
 		Chatter:            NewChatterClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
@@ -329,8 +363,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		EventSink:          NewEventSinkClient(cfg),
 		EventSubscription:  NewEventSubscriptionClient(cfg),
 		EventTicket:        NewEventTicketClient(cfg),
+		FirstMessage:       NewFirstMessageClient(cfg),
 		Follow:             NewFollowClient(cfg),
 		Grant:              NewGrantClient(cfg),
+		HeldMessage:        NewHeldMessageClient(cfg),
 		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
 		Message:            NewMessageClient(cfg),
 		MessageGeneration:  NewMessageGenerationClient(cfg),
@@ -340,13 +376,16 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Raid:               NewRaidClient(cfg),
 		RefreshToken:       NewRefreshTokenClient(cfg),
 		ReplacedBan:        NewReplacedBanClient(cfg),
+		Retention:          NewRetentionClient(cfg),
 		Role:               NewRoleClient(cfg),
+		Shield:             NewShieldClient(cfg),
 		StandingSubscriber: NewStandingSubscriberClient(cfg),
 		Stream:             NewStreamClient(cfg),
 		Subscription:       NewSubscriptionClient(cfg),
 		Sweep:              NewSweepClient(cfg),
 		SweepChunk:         NewSweepChunkClient(cfg),
 		Token:              NewTokenClient(cfg),
+		UniqueText:         NewUniqueTextClient(cfg),
 		User:               NewUserClient(cfg),
 		Vod:                NewVodClient(cfg),
 		Vote:               NewVoteClient(cfg),
@@ -383,7 +422,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ChannelMetric:      NewChannelMetricClient(cfg),
 		ChatBatch:          NewChatBatchClient(cfg),
 		ChatGeneration:     NewChatGenerationClient(cfg),
+		ChatRule:           NewChatRuleClient(cfg),
+		ChatRuleVersion:    NewChatRuleVersionClient(cfg),
 		ChatServer:         NewChatServerClient(cfg),
+		ChatSettings:       NewChatSettingsClient(cfg),
 		Chatter:            NewChatterClient(cfg),
 		Clip:               NewClipClient(cfg),
 		CursorKey:          NewCursorKeyClient(cfg),
@@ -395,8 +437,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		EventSink:          NewEventSinkClient(cfg),
 		EventSubscription:  NewEventSubscriptionClient(cfg),
 		EventTicket:        NewEventTicketClient(cfg),
+		FirstMessage:       NewFirstMessageClient(cfg),
 		Follow:             NewFollowClient(cfg),
 		Grant:              NewGrantClient(cfg),
+		HeldMessage:        NewHeldMessageClient(cfg),
 		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
 		Message:            NewMessageClient(cfg),
 		MessageGeneration:  NewMessageGenerationClient(cfg),
@@ -406,13 +450,16 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Raid:               NewRaidClient(cfg),
 		RefreshToken:       NewRefreshTokenClient(cfg),
 		ReplacedBan:        NewReplacedBanClient(cfg),
+		Retention:          NewRetentionClient(cfg),
 		Role:               NewRoleClient(cfg),
+		Shield:             NewShieldClient(cfg),
 		StandingSubscriber: NewStandingSubscriberClient(cfg),
 		Stream:             NewStreamClient(cfg),
 		Subscription:       NewSubscriptionClient(cfg),
 		Sweep:              NewSweepClient(cfg),
 		SweepChunk:         NewSweepChunkClient(cfg),
 		Token:              NewTokenClient(cfg),
+		UniqueText:         NewUniqueTextClient(cfg),
 		User:               NewUserClient(cfg),
 		Vod:                NewVodClient(cfg),
 		Vote:               NewVoteClient(cfg),
@@ -449,13 +496,14 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChannelMetric, c.ChatBatch,
-		c.ChatGeneration, c.ChatServer, c.Chatter, c.Clip, c.CursorKey, c.Emote,
-		c.Erasure, c.Event, c.EventSequencer, c.EventSession, c.EventSink,
-		c.EventSubscription, c.EventTicket, c.Follow, c.Grant, c.IdempotencyKey,
-		c.Message, c.MessageGeneration, c.Mute, c.Pardon, c.PinnedMessage, c.Raid,
-		c.RefreshToken, c.ReplacedBan, c.Role, c.StandingSubscriber, c.Stream,
-		c.Subscription, c.Sweep, c.SweepChunk, c.Token, c.User, c.Vod, c.Vote,
-		c.Webhook, c.WebhookDelivery,
+		c.ChatGeneration, c.ChatRule, c.ChatRuleVersion, c.ChatServer, c.ChatSettings,
+		c.Chatter, c.Clip, c.CursorKey, c.Emote, c.Erasure, c.Event, c.EventSequencer,
+		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket,
+		c.FirstMessage, c.Follow, c.Grant, c.HeldMessage, c.IdempotencyKey, c.Message,
+		c.MessageGeneration, c.Mute, c.Pardon, c.PinnedMessage, c.Raid, c.RefreshToken,
+		c.ReplacedBan, c.Retention, c.Role, c.Shield, c.StandingSubscriber, c.Stream,
+		c.Subscription, c.Sweep, c.SweepChunk, c.Token, c.UniqueText, c.User, c.Vod,
+		c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -488,8 +536,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChatBatch.mutate(ctx, m)
 	case *ChatGenerationMutation:
 		return c.ChatGeneration.mutate(ctx, m)
+	case *ChatRuleMutation:
+		return c.ChatRule.mutate(ctx, m)
+	case *ChatRuleVersionMutation:
+		return c.ChatRuleVersion.mutate(ctx, m)
 	case *ChatServerMutation:
 		return c.ChatServer.mutate(ctx, m)
+	case *ChatSettingsMutation:
+		return c.ChatSettings.mutate(ctx, m)
 	case *ChatterMutation:
 		return c.Chatter.mutate(ctx, m)
 	case *ClipMutation:
@@ -512,10 +566,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.EventSubscription.mutate(ctx, m)
 	case *EventTicketMutation:
 		return c.EventTicket.mutate(ctx, m)
+	case *FirstMessageMutation:
+		return c.FirstMessage.mutate(ctx, m)
 	case *FollowMutation:
 		return c.Follow.mutate(ctx, m)
 	case *GrantMutation:
 		return c.Grant.mutate(ctx, m)
+	case *HeldMessageMutation:
+		return c.HeldMessage.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
 	case *MessageMutation:
@@ -534,8 +592,12 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.RefreshToken.mutate(ctx, m)
 	case *ReplacedBanMutation:
 		return c.ReplacedBan.mutate(ctx, m)
+	case *RetentionMutation:
+		return c.Retention.mutate(ctx, m)
 	case *RoleMutation:
 		return c.Role.mutate(ctx, m)
+	case *ShieldMutation:
+		return c.Shield.mutate(ctx, m)
 	case *StandingSubscriberMutation:
 		return c.StandingSubscriber.mutate(ctx, m)
 	case *StreamMutation:
@@ -548,6 +610,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.SweepChunk.mutate(ctx, m)
 	case *TokenMutation:
 		return c.Token.mutate(ctx, m)
+	case *UniqueTextMutation:
+		return c.UniqueText.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
 	case *VodMutation:
@@ -1957,6 +2021,242 @@ func (c *ChatGenerationClient) mutate(ctx context.Context, m *ChatGenerationMuta
 	}
 }
 
+// ChatRuleClient is a client for the ChatRule schema.
+type ChatRuleClient struct {
+	config
+}
+
+// NewChatRuleClient returns a client for the ChatRule from the given config.
+func NewChatRuleClient(c config) *ChatRuleClient {
+	return &ChatRuleClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatrule.Intercept(f(g(h())))`.
+func (c *ChatRuleClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatRule = append(c.inters.ChatRule, interceptors...)
+}
+
+// Create returns a builder for creating a ChatRule entity.
+func (c *ChatRuleClient) Create() *ChatRuleCreate {
+	mutation := newChatRuleMutation(c.config, OpCreate)
+	return &ChatRuleCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatRule entities.
+func (c *ChatRuleClient) CreateBulk(builders ...*ChatRuleCreate) *ChatRuleCreateBulk {
+	return &ChatRuleCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatRuleClient) MapCreateBulk(slice any, setFunc func(*ChatRuleCreate, int)) *ChatRuleCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatRuleCreateBulk{err: fmt.Errorf("calling to ChatRuleClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatRuleCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatRuleCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatRule.
+func (c *ChatRuleClient) Update() *ChatRuleUpdate {
+	mutation := newChatRuleMutation(c.config, OpUpdate)
+	return &ChatRuleUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatRuleClient) UpdateOne(_m *ChatRule) *ChatRuleUpdateOne {
+	mutation := newChatRuleMutation(c.config, OpUpdateOne, withChatRule(_m))
+	return &ChatRuleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatRuleClient) UpdateOneID(id uid.ID) *ChatRuleUpdateOne {
+	mutation := newChatRuleMutation(c.config, OpUpdateOne, withChatRuleID(id))
+	return &ChatRuleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatRule.
+func (c *ChatRuleClient) Delete() *ChatRuleDelete {
+	mutation := newChatRuleMutation(c.config, OpDelete)
+	return &ChatRuleDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatRuleClient) DeleteOne(_m *ChatRule) *ChatRuleDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatRuleClient) DeleteOneID(id uid.ID) *ChatRuleDeleteOne {
+	builder := c.Delete().Where(chatrule.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatRuleDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatRule.
+func (c *ChatRuleClient) Query() *ChatRuleQuery {
+	return &ChatRuleQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatRule},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatRule entity by its id.
+func (c *ChatRuleClient) Get(ctx context.Context, id uid.ID) (*ChatRule, error) {
+	return c.Query().Where(chatrule.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *ChatRuleClient) Hooks() []Hook {
+	return c.hooks.ChatRule
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatRuleClient) Interceptors() []Interceptor {
+	return c.inters.ChatRule
+}
+
+func (c *ChatRuleClient) mutate(ctx context.Context, m *ChatRuleMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatRuleCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatRuleUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatRuleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatRuleDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatRule mutation op: %q", m.Op())
+	}
+}
+
+// ChatRuleVersionClient is a client for the ChatRuleVersion schema.
+type ChatRuleVersionClient struct {
+	config
+}
+
+// NewChatRuleVersionClient returns a client for the ChatRuleVersion from the given config.
+func NewChatRuleVersionClient(c config) *ChatRuleVersionClient {
+	return &ChatRuleVersionClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatruleversion.Intercept(f(g(h())))`.
+func (c *ChatRuleVersionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatRuleVersion = append(c.inters.ChatRuleVersion, interceptors...)
+}
+
+// Create returns a builder for creating a ChatRuleVersion entity.
+func (c *ChatRuleVersionClient) Create() *ChatRuleVersionCreate {
+	mutation := newChatRuleVersionMutation(c.config, OpCreate)
+	return &ChatRuleVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatRuleVersion entities.
+func (c *ChatRuleVersionClient) CreateBulk(builders ...*ChatRuleVersionCreate) *ChatRuleVersionCreateBulk {
+	return &ChatRuleVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatRuleVersionClient) MapCreateBulk(slice any, setFunc func(*ChatRuleVersionCreate, int)) *ChatRuleVersionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatRuleVersionCreateBulk{err: fmt.Errorf("calling to ChatRuleVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatRuleVersionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatRuleVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatRuleVersion.
+func (c *ChatRuleVersionClient) Update() *ChatRuleVersionUpdate {
+	mutation := newChatRuleVersionMutation(c.config, OpUpdate)
+	return &ChatRuleVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatRuleVersionClient) UpdateOne(_m *ChatRuleVersion) *ChatRuleVersionUpdateOne {
+	mutation := newChatRuleVersionMutation(c.config, OpUpdateOne, withChatRuleVersion(_m))
+	return &ChatRuleVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatRuleVersionClient) UpdateOneID(id uid.ID) *ChatRuleVersionUpdateOne {
+	mutation := newChatRuleVersionMutation(c.config, OpUpdateOne, withChatRuleVersionID(id))
+	return &ChatRuleVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatRuleVersion.
+func (c *ChatRuleVersionClient) Delete() *ChatRuleVersionDelete {
+	mutation := newChatRuleVersionMutation(c.config, OpDelete)
+	return &ChatRuleVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatRuleVersionClient) DeleteOne(_m *ChatRuleVersion) *ChatRuleVersionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatRuleVersionClient) DeleteOneID(id uid.ID) *ChatRuleVersionDeleteOne {
+	builder := c.Delete().Where(chatruleversion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatRuleVersionDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatRuleVersion.
+func (c *ChatRuleVersionClient) Query() *ChatRuleVersionQuery {
+	return &ChatRuleVersionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatRuleVersion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatRuleVersion entity by its id.
+func (c *ChatRuleVersionClient) Get(ctx context.Context, id uid.ID) (*ChatRuleVersion, error) {
+	return c.Query().Where(chatruleversion.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *ChatRuleVersionClient) Hooks() []Hook {
+	return c.hooks.ChatRuleVersion
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatRuleVersionClient) Interceptors() []Interceptor {
+	return c.inters.ChatRuleVersion
+}
+
+func (c *ChatRuleVersionClient) mutate(ctx context.Context, m *ChatRuleVersionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatRuleVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatRuleVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatRuleVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatRuleVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatRuleVersion mutation op: %q", m.Op())
+	}
+}
+
 // ChatServerClient is a client for the ChatServer schema.
 type ChatServerClient struct {
 	config
@@ -2072,6 +2372,124 @@ func (c *ChatServerClient) mutate(ctx context.Context, m *ChatServerMutation) (V
 		return (&ChatServerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ChatServer mutation op: %q", m.Op())
+	}
+}
+
+// ChatSettingsClient is a client for the ChatSettings schema.
+type ChatSettingsClient struct {
+	config
+}
+
+// NewChatSettingsClient returns a client for the ChatSettings from the given config.
+func NewChatSettingsClient(c config) *ChatSettingsClient {
+	return &ChatSettingsClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatsettings.Intercept(f(g(h())))`.
+func (c *ChatSettingsClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatSettings = append(c.inters.ChatSettings, interceptors...)
+}
+
+// Create returns a builder for creating a ChatSettings entity.
+func (c *ChatSettingsClient) Create() *ChatSettingsCreate {
+	mutation := newChatSettingsMutation(c.config, OpCreate)
+	return &ChatSettingsCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatSettings entities.
+func (c *ChatSettingsClient) CreateBulk(builders ...*ChatSettingsCreate) *ChatSettingsCreateBulk {
+	return &ChatSettingsCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatSettingsClient) MapCreateBulk(slice any, setFunc func(*ChatSettingsCreate, int)) *ChatSettingsCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatSettingsCreateBulk{err: fmt.Errorf("calling to ChatSettingsClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatSettingsCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatSettingsCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatSettings.
+func (c *ChatSettingsClient) Update() *ChatSettingsUpdate {
+	mutation := newChatSettingsMutation(c.config, OpUpdate)
+	return &ChatSettingsUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatSettingsClient) UpdateOne(_m *ChatSettings) *ChatSettingsUpdateOne {
+	mutation := newChatSettingsMutation(c.config, OpUpdateOne, withChatSettings(_m))
+	return &ChatSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatSettingsClient) UpdateOneID(id uid.ID) *ChatSettingsUpdateOne {
+	mutation := newChatSettingsMutation(c.config, OpUpdateOne, withChatSettingsID(id))
+	return &ChatSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatSettings.
+func (c *ChatSettingsClient) Delete() *ChatSettingsDelete {
+	mutation := newChatSettingsMutation(c.config, OpDelete)
+	return &ChatSettingsDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatSettingsClient) DeleteOne(_m *ChatSettings) *ChatSettingsDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatSettingsClient) DeleteOneID(id uid.ID) *ChatSettingsDeleteOne {
+	builder := c.Delete().Where(chatsettings.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatSettingsDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatSettings.
+func (c *ChatSettingsClient) Query() *ChatSettingsQuery {
+	return &ChatSettingsQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatSettings},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatSettings entity by its id.
+func (c *ChatSettingsClient) Get(ctx context.Context, id uid.ID) (*ChatSettings, error) {
+	return c.Query().Where(chatsettings.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *ChatSettingsClient) Hooks() []Hook {
+	return c.hooks.ChatSettings
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatSettingsClient) Interceptors() []Interceptor {
+	return c.inters.ChatSettings
+}
+
+func (c *ChatSettingsClient) mutate(ctx context.Context, m *ChatSettingsMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatSettingsCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatSettingsUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatSettingsDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatSettings mutation op: %q", m.Op())
 	}
 }
 
@@ -3351,6 +3769,102 @@ func (c *EventTicketClient) mutate(ctx context.Context, m *EventTicketMutation) 
 	}
 }
 
+// FirstMessageClient is a client for the FirstMessage schema.
+type FirstMessageClient struct {
+	config
+}
+
+// NewFirstMessageClient returns a client for the FirstMessage from the given config.
+func NewFirstMessageClient(c config) *FirstMessageClient {
+	return &FirstMessageClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `firstmessage.Intercept(f(g(h())))`.
+func (c *FirstMessageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.FirstMessage = append(c.inters.FirstMessage, interceptors...)
+}
+
+// Create returns a builder for creating a FirstMessage entity.
+func (c *FirstMessageClient) Create() *FirstMessageCreate {
+	mutation := newFirstMessageMutation(c.config, OpCreate)
+	return &FirstMessageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of FirstMessage entities.
+func (c *FirstMessageClient) CreateBulk(builders ...*FirstMessageCreate) *FirstMessageCreateBulk {
+	return &FirstMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FirstMessageClient) MapCreateBulk(slice any, setFunc func(*FirstMessageCreate, int)) *FirstMessageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FirstMessageCreateBulk{err: fmt.Errorf("calling to FirstMessageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FirstMessageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FirstMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for FirstMessage.
+func (c *FirstMessageClient) Update() *FirstMessageUpdate {
+	mutation := newFirstMessageMutation(c.config, OpUpdate)
+	return &FirstMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FirstMessageClient) UpdateOne(_m *FirstMessage) *FirstMessageUpdateOne {
+	mutation := newFirstMessageMutation(c.config, OpUpdateOne)
+	mutation.channel_id = &_m.ChannelID
+	mutation.user_id = &_m.UserID
+	return &FirstMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for FirstMessage.
+func (c *FirstMessageClient) Delete() *FirstMessageDelete {
+	mutation := newFirstMessageMutation(c.config, OpDelete)
+	return &FirstMessageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Query returns a query builder for FirstMessage.
+func (c *FirstMessageClient) Query() *FirstMessageQuery {
+	return &FirstMessageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFirstMessage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Hooks returns the client hooks.
+func (c *FirstMessageClient) Hooks() []Hook {
+	return c.hooks.FirstMessage
+}
+
+// Interceptors returns the client interceptors.
+func (c *FirstMessageClient) Interceptors() []Interceptor {
+	return c.inters.FirstMessage
+}
+
+func (c *FirstMessageClient) mutate(ctx context.Context, m *FirstMessageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FirstMessageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FirstMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FirstMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FirstMessageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown FirstMessage mutation op: %q", m.Op())
+	}
+}
+
 // FollowClient is a client for the Follow schema.
 type FollowClient struct {
 	config
@@ -3562,6 +4076,124 @@ func (c *GrantClient) mutate(ctx context.Context, m *GrantMutation) (Value, erro
 		return (&GrantDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Grant mutation op: %q", m.Op())
+	}
+}
+
+// HeldMessageClient is a client for the HeldMessage schema.
+type HeldMessageClient struct {
+	config
+}
+
+// NewHeldMessageClient returns a client for the HeldMessage from the given config.
+func NewHeldMessageClient(c config) *HeldMessageClient {
+	return &HeldMessageClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `heldmessage.Intercept(f(g(h())))`.
+func (c *HeldMessageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.HeldMessage = append(c.inters.HeldMessage, interceptors...)
+}
+
+// Create returns a builder for creating a HeldMessage entity.
+func (c *HeldMessageClient) Create() *HeldMessageCreate {
+	mutation := newHeldMessageMutation(c.config, OpCreate)
+	return &HeldMessageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of HeldMessage entities.
+func (c *HeldMessageClient) CreateBulk(builders ...*HeldMessageCreate) *HeldMessageCreateBulk {
+	return &HeldMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *HeldMessageClient) MapCreateBulk(slice any, setFunc func(*HeldMessageCreate, int)) *HeldMessageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &HeldMessageCreateBulk{err: fmt.Errorf("calling to HeldMessageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*HeldMessageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &HeldMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for HeldMessage.
+func (c *HeldMessageClient) Update() *HeldMessageUpdate {
+	mutation := newHeldMessageMutation(c.config, OpUpdate)
+	return &HeldMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *HeldMessageClient) UpdateOne(_m *HeldMessage) *HeldMessageUpdateOne {
+	mutation := newHeldMessageMutation(c.config, OpUpdateOne, withHeldMessage(_m))
+	return &HeldMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *HeldMessageClient) UpdateOneID(id uid.ID) *HeldMessageUpdateOne {
+	mutation := newHeldMessageMutation(c.config, OpUpdateOne, withHeldMessageID(id))
+	return &HeldMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for HeldMessage.
+func (c *HeldMessageClient) Delete() *HeldMessageDelete {
+	mutation := newHeldMessageMutation(c.config, OpDelete)
+	return &HeldMessageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *HeldMessageClient) DeleteOne(_m *HeldMessage) *HeldMessageDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *HeldMessageClient) DeleteOneID(id uid.ID) *HeldMessageDeleteOne {
+	builder := c.Delete().Where(heldmessage.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &HeldMessageDeleteOne{builder}
+}
+
+// Query returns a query builder for HeldMessage.
+func (c *HeldMessageClient) Query() *HeldMessageQuery {
+	return &HeldMessageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeHeldMessage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a HeldMessage entity by its id.
+func (c *HeldMessageClient) Get(ctx context.Context, id uid.ID) (*HeldMessage, error) {
+	return c.Query().Where(heldmessage.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *HeldMessageClient) Hooks() []Hook {
+	return c.hooks.HeldMessage
+}
+
+// Interceptors returns the client interceptors.
+func (c *HeldMessageClient) Interceptors() []Interceptor {
+	return c.inters.HeldMessage
+}
+
+func (c *HeldMessageClient) mutate(ctx context.Context, m *HeldMessageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&HeldMessageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&HeldMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&HeldMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&HeldMessageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown HeldMessage mutation op: %q", m.Op())
 	}
 }
 
@@ -4583,6 +5215,124 @@ func (c *ReplacedBanClient) mutate(ctx context.Context, m *ReplacedBanMutation) 
 	}
 }
 
+// RetentionClient is a client for the Retention schema.
+type RetentionClient struct {
+	config
+}
+
+// NewRetentionClient returns a client for the Retention from the given config.
+func NewRetentionClient(c config) *RetentionClient {
+	return &RetentionClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `retention.Intercept(f(g(h())))`.
+func (c *RetentionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Retention = append(c.inters.Retention, interceptors...)
+}
+
+// Create returns a builder for creating a Retention entity.
+func (c *RetentionClient) Create() *RetentionCreate {
+	mutation := newRetentionMutation(c.config, OpCreate)
+	return &RetentionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Retention entities.
+func (c *RetentionClient) CreateBulk(builders ...*RetentionCreate) *RetentionCreateBulk {
+	return &RetentionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RetentionClient) MapCreateBulk(slice any, setFunc func(*RetentionCreate, int)) *RetentionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RetentionCreateBulk{err: fmt.Errorf("calling to RetentionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RetentionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RetentionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Retention.
+func (c *RetentionClient) Update() *RetentionUpdate {
+	mutation := newRetentionMutation(c.config, OpUpdate)
+	return &RetentionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RetentionClient) UpdateOne(_m *Retention) *RetentionUpdateOne {
+	mutation := newRetentionMutation(c.config, OpUpdateOne, withRetention(_m))
+	return &RetentionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RetentionClient) UpdateOneID(id string) *RetentionUpdateOne {
+	mutation := newRetentionMutation(c.config, OpUpdateOne, withRetentionID(id))
+	return &RetentionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Retention.
+func (c *RetentionClient) Delete() *RetentionDelete {
+	mutation := newRetentionMutation(c.config, OpDelete)
+	return &RetentionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RetentionClient) DeleteOne(_m *Retention) *RetentionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RetentionClient) DeleteOneID(id string) *RetentionDeleteOne {
+	builder := c.Delete().Where(retention.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RetentionDeleteOne{builder}
+}
+
+// Query returns a query builder for Retention.
+func (c *RetentionClient) Query() *RetentionQuery {
+	return &RetentionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRetention},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Retention entity by its id.
+func (c *RetentionClient) Get(ctx context.Context, id string) (*Retention, error) {
+	return c.Query().Where(retention.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *RetentionClient) Hooks() []Hook {
+	return c.hooks.Retention
+}
+
+// Interceptors returns the client interceptors.
+func (c *RetentionClient) Interceptors() []Interceptor {
+	return c.inters.Retention
+}
+
+func (c *RetentionClient) mutate(ctx context.Context, m *RetentionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RetentionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RetentionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RetentionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RetentionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Retention mutation op: %q", m.Op())
+	}
+}
+
 // RoleClient is a client for the Role schema.
 type RoleClient struct {
 	config
@@ -4698,6 +5448,124 @@ func (c *RoleClient) mutate(ctx context.Context, m *RoleMutation) (Value, error)
 		return (&RoleDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Role mutation op: %q", m.Op())
+	}
+}
+
+// ShieldClient is a client for the Shield schema.
+type ShieldClient struct {
+	config
+}
+
+// NewShieldClient returns a client for the Shield from the given config.
+func NewShieldClient(c config) *ShieldClient {
+	return &ShieldClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `shield.Intercept(f(g(h())))`.
+func (c *ShieldClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Shield = append(c.inters.Shield, interceptors...)
+}
+
+// Create returns a builder for creating a Shield entity.
+func (c *ShieldClient) Create() *ShieldCreate {
+	mutation := newShieldMutation(c.config, OpCreate)
+	return &ShieldCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Shield entities.
+func (c *ShieldClient) CreateBulk(builders ...*ShieldCreate) *ShieldCreateBulk {
+	return &ShieldCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ShieldClient) MapCreateBulk(slice any, setFunc func(*ShieldCreate, int)) *ShieldCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ShieldCreateBulk{err: fmt.Errorf("calling to ShieldClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ShieldCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ShieldCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Shield.
+func (c *ShieldClient) Update() *ShieldUpdate {
+	mutation := newShieldMutation(c.config, OpUpdate)
+	return &ShieldUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ShieldClient) UpdateOne(_m *Shield) *ShieldUpdateOne {
+	mutation := newShieldMutation(c.config, OpUpdateOne, withShield(_m))
+	return &ShieldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ShieldClient) UpdateOneID(id uid.ID) *ShieldUpdateOne {
+	mutation := newShieldMutation(c.config, OpUpdateOne, withShieldID(id))
+	return &ShieldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Shield.
+func (c *ShieldClient) Delete() *ShieldDelete {
+	mutation := newShieldMutation(c.config, OpDelete)
+	return &ShieldDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ShieldClient) DeleteOne(_m *Shield) *ShieldDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ShieldClient) DeleteOneID(id uid.ID) *ShieldDeleteOne {
+	builder := c.Delete().Where(shield.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ShieldDeleteOne{builder}
+}
+
+// Query returns a query builder for Shield.
+func (c *ShieldClient) Query() *ShieldQuery {
+	return &ShieldQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeShield},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Shield entity by its id.
+func (c *ShieldClient) Get(ctx context.Context, id uid.ID) (*Shield, error) {
+	return c.Query().Where(shield.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *ShieldClient) Hooks() []Hook {
+	return c.hooks.Shield
+}
+
+// Interceptors returns the client interceptors.
+func (c *ShieldClient) Interceptors() []Interceptor {
+	return c.inters.Shield
+}
+
+func (c *ShieldClient) mutate(ctx context.Context, m *ShieldMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ShieldCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ShieldUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ShieldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ShieldDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Shield mutation op: %q", m.Op())
 	}
 }
 
@@ -5387,6 +6255,124 @@ func (c *TokenClient) mutate(ctx context.Context, m *TokenMutation) (Value, erro
 	}
 }
 
+// UniqueTextClient is a client for the UniqueText schema.
+type UniqueTextClient struct {
+	config
+}
+
+// NewUniqueTextClient returns a client for the UniqueText from the given config.
+func NewUniqueTextClient(c config) *UniqueTextClient {
+	return &UniqueTextClient{config: c}
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `uniquetext.Intercept(f(g(h())))`.
+func (c *UniqueTextClient) Intercept(interceptors ...Interceptor) {
+	c.inters.UniqueText = append(c.inters.UniqueText, interceptors...)
+}
+
+// Create returns a builder for creating a UniqueText entity.
+func (c *UniqueTextClient) Create() *UniqueTextCreate {
+	mutation := newUniqueTextMutation(c.config, OpCreate)
+	return &UniqueTextCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of UniqueText entities.
+func (c *UniqueTextClient) CreateBulk(builders ...*UniqueTextCreate) *UniqueTextCreateBulk {
+	return &UniqueTextCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *UniqueTextClient) MapCreateBulk(slice any, setFunc func(*UniqueTextCreate, int)) *UniqueTextCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &UniqueTextCreateBulk{err: fmt.Errorf("calling to UniqueTextClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*UniqueTextCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &UniqueTextCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for UniqueText.
+func (c *UniqueTextClient) Update() *UniqueTextUpdate {
+	mutation := newUniqueTextMutation(c.config, OpUpdate)
+	return &UniqueTextUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *UniqueTextClient) UpdateOne(_m *UniqueText) *UniqueTextUpdateOne {
+	mutation := newUniqueTextMutation(c.config, OpUpdateOne, withUniqueText(_m))
+	return &UniqueTextUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *UniqueTextClient) UpdateOneID(id digest.SHA256) *UniqueTextUpdateOne {
+	mutation := newUniqueTextMutation(c.config, OpUpdateOne, withUniqueTextID(id))
+	return &UniqueTextUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for UniqueText.
+func (c *UniqueTextClient) Delete() *UniqueTextDelete {
+	mutation := newUniqueTextMutation(c.config, OpDelete)
+	return &UniqueTextDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *UniqueTextClient) DeleteOne(_m *UniqueText) *UniqueTextDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *UniqueTextClient) DeleteOneID(id digest.SHA256) *UniqueTextDeleteOne {
+	builder := c.Delete().Where(uniquetext.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &UniqueTextDeleteOne{builder}
+}
+
+// Query returns a query builder for UniqueText.
+func (c *UniqueTextClient) Query() *UniqueTextQuery {
+	return &UniqueTextQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeUniqueText},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a UniqueText entity by its id.
+func (c *UniqueTextClient) Get(ctx context.Context, id digest.SHA256) (*UniqueText, error) {
+	return c.Query().Where(uniquetext.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *UniqueTextClient) Hooks() []Hook {
+	return c.hooks.UniqueText
+}
+
+// Interceptors returns the client interceptors.
+func (c *UniqueTextClient) Interceptors() []Interceptor {
+	return c.inters.UniqueText
+}
+
+func (c *UniqueTextClient) mutate(ctx context.Context, m *UniqueTextMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&UniqueTextCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&UniqueTextUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&UniqueTextUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&UniqueTextDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown UniqueText mutation op: %q", m.Op())
+	}
+}
+
 // UserClient is a client for the User schema.
 type UserClient struct {
 	config
@@ -5982,20 +6968,23 @@ type (
 	hooks struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChannelMetric, ChatBatch, ChatGeneration,
-		ChatServer, Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer,
-		EventSession, EventSink, EventSubscription, EventTicket, Follow, Grant,
+		ChatRule, ChatRuleVersion, ChatServer, ChatSettings, Chatter, Clip, CursorKey,
+		Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
+		EventSubscription, EventTicket, FirstMessage, Follow, Grant, HeldMessage,
 		IdempotencyKey, Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid,
-		RefreshToken, ReplacedBan, Role, StandingSubscriber, Stream, Subscription,
-		Sweep, SweepChunk, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		RefreshToken, ReplacedBan, Retention, Role, Shield, StandingSubscriber, Stream,
+		Subscription, Sweep, SweepChunk, Token, UniqueText, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChannelMetric, ChatBatch, ChatGeneration,
-		ChatServer, Chatter, Clip, CursorKey, Emote, Erasure, Event, EventSequencer,
-		EventSession, EventSink, EventSubscription, EventTicket, Follow, Grant,
+		ChatRule, ChatRuleVersion, ChatServer, ChatSettings, Chatter, Clip, CursorKey,
+		Emote, Erasure, Event, EventSequencer, EventSession, EventSink,
+		EventSubscription, EventTicket, FirstMessage, Follow, Grant, HeldMessage,
 		IdempotencyKey, Message, MessageGeneration, Mute, Pardon, PinnedMessage, Raid,
-		RefreshToken, ReplacedBan, Role, StandingSubscriber, Stream, Subscription,
-		Sweep, SweepChunk, Token, User, Vod, Vote, Webhook,
+		RefreshToken, ReplacedBan, Retention, Role, Shield, StandingSubscriber, Stream,
+		Subscription, Sweep, SweepChunk, Token, UniqueText, User, Vod, Vote, Webhook,
 		WebhookDelivery []ent.Interceptor
 	}
 )

@@ -24,7 +24,10 @@ import (
 	"github.com/moderato-live/moderato/ent/channelmetric"
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/chatrule"
+	"github.com/moderato-live/moderato/ent/chatruleversion"
 	"github.com/moderato-live/moderato/ent/chatserver"
+	"github.com/moderato-live/moderato/ent/chatsettings"
 	"github.com/moderato-live/moderato/ent/chatter"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
@@ -36,8 +39,10 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
+	"github.com/moderato-live/moderato/ent/firstmessage"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/heldmessage"
 	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
@@ -47,13 +52,16 @@ import (
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/replacedban"
+	"github.com/moderato-live/moderato/ent/retention"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/shield"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
+	"github.com/moderato-live/moderato/ent/uniquetext"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
 	"github.com/moderato-live/moderato/ent/vote"
@@ -131,7 +139,10 @@ func checkColumn(t, c string) error {
 			channelmetric.Table:      channelmetric.ValidColumn,
 			chatbatch.Table:          chatbatch.ValidColumn,
 			chatgeneration.Table:     chatgeneration.ValidColumn,
+			chatrule.Table:           chatrule.ValidColumn,
+			chatruleversion.Table:    chatruleversion.ValidColumn,
 			chatserver.Table:         chatserver.ValidColumn,
+			chatsettings.Table:       chatsettings.ValidColumn,
 			chatter.Table:            chatter.ValidColumn,
 			clip.Table:               clip.ValidColumn,
 			cursorkey.Table:          cursorkey.ValidColumn,
@@ -143,8 +154,10 @@ func checkColumn(t, c string) error {
 			eventsink.Table:          eventsink.ValidColumn,
 			eventsubscription.Table:  eventsubscription.ValidColumn,
 			eventticket.Table:        eventticket.ValidColumn,
+			firstmessage.Table:       firstmessage.ValidColumn,
 			follow.Table:             follow.ValidColumn,
 			grant.Table:              grant.ValidColumn,
+			heldmessage.Table:        heldmessage.ValidColumn,
 			idempotencykey.Table:     idempotencykey.ValidColumn,
 			message.Table:            message.ValidColumn,
 			messagegeneration.Table:  messagegeneration.ValidColumn,
@@ -154,13 +167,16 @@ func checkColumn(t, c string) error {
 			raid.Table:               raid.ValidColumn,
 			refreshtoken.Table:       refreshtoken.ValidColumn,
 			replacedban.Table:        replacedban.ValidColumn,
+			retention.Table:          retention.ValidColumn,
 			role.Table:               role.ValidColumn,
+			shield.Table:             shield.ValidColumn,
 			standingsubscriber.Table: standingsubscriber.ValidColumn,
 			stream.Table:             stream.ValidColumn,
 			subscription.Table:       subscription.ValidColumn,
 			sweep.Table:              sweep.ValidColumn,
 			sweepchunk.Table:         sweepchunk.ValidColumn,
 			token.Table:              token.ValidColumn,
+			uniquetext.Table:         uniquetext.ValidColumn,
 			user.Table:               user.ValidColumn,
 			vod.Table:                vod.ValidColumn,
 			vote.Table:               vote.ValidColumn,

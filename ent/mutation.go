@@ -22,7 +22,10 @@ import (
 	"github.com/moderato-live/moderato/ent/channelmetric"
 	"github.com/moderato-live/moderato/ent/chatbatch"
 	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/chatrule"
+	"github.com/moderato-live/moderato/ent/chatruleversion"
 	"github.com/moderato-live/moderato/ent/chatserver"
+	"github.com/moderato-live/moderato/ent/chatsettings"
 	"github.com/moderato-live/moderato/ent/chatter"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
@@ -34,8 +37,10 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
+	"github.com/moderato-live/moderato/ent/firstmessage"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/heldmessage"
 	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
@@ -46,13 +51,16 @@ import (
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/replacedban"
+	"github.com/moderato-live/moderato/ent/retention"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/shield"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
+	"github.com/moderato-live/moderato/ent/uniquetext"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
 	"github.com/moderato-live/moderato/ent/vote"
@@ -84,7 +92,10 @@ const (
 	TypeChannelMetric      = "ChannelMetric"
 	TypeChatBatch          = "ChatBatch"
 	TypeChatGeneration     = "ChatGeneration"
+	TypeChatRule           = "ChatRule"
+	TypeChatRuleVersion    = "ChatRuleVersion"
 	TypeChatServer         = "ChatServer"
+	TypeChatSettings       = "ChatSettings"
 	TypeChatter            = "Chatter"
 	TypeClip               = "Clip"
 	TypeCursorKey          = "CursorKey"
@@ -96,8 +107,10 @@ const (
 	TypeEventSink          = "EventSink"
 	TypeEventSubscription  = "EventSubscription"
 	TypeEventTicket        = "EventTicket"
+	TypeFirstMessage       = "FirstMessage"
 	TypeFollow             = "Follow"
 	TypeGrant              = "Grant"
+	TypeHeldMessage        = "HeldMessage"
 	TypeIdempotencyKey     = "IdempotencyKey"
 	TypeMessage            = "Message"
 	TypeMessageGeneration  = "MessageGeneration"
@@ -107,13 +120,16 @@ const (
 	TypeRaid               = "Raid"
 	TypeRefreshToken       = "RefreshToken"
 	TypeReplacedBan        = "ReplacedBan"
+	TypeRetention          = "Retention"
 	TypeRole               = "Role"
+	TypeShield             = "Shield"
 	TypeStandingSubscriber = "StandingSubscriber"
 	TypeStream             = "Stream"
 	TypeSubscription       = "Subscription"
 	TypeSweep              = "Sweep"
 	TypeSweepChunk         = "SweepChunk"
 	TypeToken              = "Token"
+	TypeUniqueText         = "UniqueText"
 	TypeUser               = "User"
 	TypeVod                = "Vod"
 	TypeVote               = "Vote"
@@ -10394,6 +10410,1661 @@ func (m *ChatGenerationMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ChatGeneration edge %s", name)
 }
 
+// ChatRuleMutation represents an operation that mutates the ChatRule nodes in the graph.
+type ChatRuleMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *uid.ID
+	channel_id       *uid.ID
+	rule_id          *uid.ID
+	since_version    *int64
+	addsince_version *int64
+	until_version    *int64
+	adduntil_version *int64
+	rule             *string
+	editor_id        *uid.ID
+	expires_at       *instant.Instant
+	addexpires_at    *instant.Instant
+	ended_at         *instant.Instant
+	addended_at      *instant.Instant
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*ChatRule, error)
+	predicates       []predicate.ChatRule
+}
+
+var _ ent.Mutation = (*ChatRuleMutation)(nil)
+
+// chatruleOption allows management of the mutation configuration using functional options.
+type chatruleOption func(*ChatRuleMutation)
+
+// newChatRuleMutation creates new mutation for the ChatRule entity.
+func newChatRuleMutation(c config, op Op, opts ...chatruleOption) *ChatRuleMutation {
+	m := &ChatRuleMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatRule,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatRuleID sets the ID field of the mutation.
+func withChatRuleID(id uid.ID) chatruleOption {
+	return func(m *ChatRuleMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatRule
+		)
+		m.oldValue = func(ctx context.Context) (*ChatRule, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatRule.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatRule sets the old ChatRule of the mutation.
+func withChatRule(node *ChatRule) chatruleOption {
+	return func(m *ChatRuleMutation) {
+		m.oldValue = func(context.Context) (*ChatRule, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatRuleMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatRuleMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatRule entities.
+func (m *ChatRuleMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatRuleMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatRuleMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatRule.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ChatRuleMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ChatRuleMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ChatRuleMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetRuleID sets the "rule_id" field.
+func (m *ChatRuleMutation) SetRuleID(u uid.ID) {
+	m.rule_id = &u
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *ChatRuleMutation) RuleID() (r uid.ID, exists bool) {
+	v := m.rule_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleID returns the old "rule_id" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldRuleID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleID: %w", err)
+	}
+	return oldValue.RuleID, nil
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *ChatRuleMutation) ResetRuleID() {
+	m.rule_id = nil
+}
+
+// SetSinceVersion sets the "since_version" field.
+func (m *ChatRuleMutation) SetSinceVersion(i int64) {
+	m.since_version = &i
+	m.addsince_version = nil
+}
+
+// SinceVersion returns the value of the "since_version" field in the mutation.
+func (m *ChatRuleMutation) SinceVersion() (r int64, exists bool) {
+	v := m.since_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSinceVersion returns the old "since_version" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldSinceVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSinceVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSinceVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSinceVersion: %w", err)
+	}
+	return oldValue.SinceVersion, nil
+}
+
+// AddSinceVersion adds i to the "since_version" field.
+func (m *ChatRuleMutation) AddSinceVersion(i int64) {
+	if m.addsince_version != nil {
+		*m.addsince_version += i
+	} else {
+		m.addsince_version = &i
+	}
+}
+
+// AddedSinceVersion returns the value that was added to the "since_version" field in this mutation.
+func (m *ChatRuleMutation) AddedSinceVersion() (r int64, exists bool) {
+	v := m.addsince_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSinceVersion resets all changes to the "since_version" field.
+func (m *ChatRuleMutation) ResetSinceVersion() {
+	m.since_version = nil
+	m.addsince_version = nil
+}
+
+// SetUntilVersion sets the "until_version" field.
+func (m *ChatRuleMutation) SetUntilVersion(i int64) {
+	m.until_version = &i
+	m.adduntil_version = nil
+}
+
+// UntilVersion returns the value of the "until_version" field in the mutation.
+func (m *ChatRuleMutation) UntilVersion() (r int64, exists bool) {
+	v := m.until_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUntilVersion returns the old "until_version" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldUntilVersion(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUntilVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUntilVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUntilVersion: %w", err)
+	}
+	return oldValue.UntilVersion, nil
+}
+
+// AddUntilVersion adds i to the "until_version" field.
+func (m *ChatRuleMutation) AddUntilVersion(i int64) {
+	if m.adduntil_version != nil {
+		*m.adduntil_version += i
+	} else {
+		m.adduntil_version = &i
+	}
+}
+
+// AddedUntilVersion returns the value that was added to the "until_version" field in this mutation.
+func (m *ChatRuleMutation) AddedUntilVersion() (r int64, exists bool) {
+	v := m.adduntil_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearUntilVersion clears the value of the "until_version" field.
+func (m *ChatRuleMutation) ClearUntilVersion() {
+	m.until_version = nil
+	m.adduntil_version = nil
+	m.clearedFields[chatrule.FieldUntilVersion] = struct{}{}
+}
+
+// UntilVersionCleared returns if the "until_version" field was cleared in this mutation.
+func (m *ChatRuleMutation) UntilVersionCleared() bool {
+	_, ok := m.clearedFields[chatrule.FieldUntilVersion]
+	return ok
+}
+
+// ResetUntilVersion resets all changes to the "until_version" field.
+func (m *ChatRuleMutation) ResetUntilVersion() {
+	m.until_version = nil
+	m.adduntil_version = nil
+	delete(m.clearedFields, chatrule.FieldUntilVersion)
+}
+
+// SetRule sets the "rule" field.
+func (m *ChatRuleMutation) SetRule(s string) {
+	m.rule = &s
+}
+
+// Rule returns the value of the "rule" field in the mutation.
+func (m *ChatRuleMutation) Rule() (r string, exists bool) {
+	v := m.rule
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRule returns the old "rule" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldRule(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRule is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRule requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRule: %w", err)
+	}
+	return oldValue.Rule, nil
+}
+
+// ResetRule resets all changes to the "rule" field.
+func (m *ChatRuleMutation) ResetRule() {
+	m.rule = nil
+}
+
+// SetEditorID sets the "editor_id" field.
+func (m *ChatRuleMutation) SetEditorID(u uid.ID) {
+	m.editor_id = &u
+}
+
+// EditorID returns the value of the "editor_id" field in the mutation.
+func (m *ChatRuleMutation) EditorID() (r uid.ID, exists bool) {
+	v := m.editor_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEditorID returns the old "editor_id" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldEditorID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEditorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEditorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEditorID: %w", err)
+	}
+	return oldValue.EditorID, nil
+}
+
+// ResetEditorID resets all changes to the "editor_id" field.
+func (m *ChatRuleMutation) ResetEditorID() {
+	m.editor_id = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *ChatRuleMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *ChatRuleMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldExpiresAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *ChatRuleMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *ChatRuleMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *ChatRuleMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	m.clearedFields[chatrule.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *ChatRuleMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[chatrule.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *ChatRuleMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	delete(m.clearedFields, chatrule.FieldExpiresAt)
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *ChatRuleMutation) SetEndedAt(i instant.Instant) {
+	m.ended_at = &i
+	m.addended_at = nil
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *ChatRuleMutation) EndedAt() (r instant.Instant, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the ChatRule entity.
+// If the ChatRule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleMutation) OldEndedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// AddEndedAt adds i to the "ended_at" field.
+func (m *ChatRuleMutation) AddEndedAt(i instant.Instant) {
+	if m.addended_at != nil {
+		*m.addended_at += i
+	} else {
+		m.addended_at = &i
+	}
+}
+
+// AddedEndedAt returns the value that was added to the "ended_at" field in this mutation.
+func (m *ChatRuleMutation) AddedEndedAt() (r instant.Instant, exists bool) {
+	v := m.addended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (m *ChatRuleMutation) ClearEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+	m.clearedFields[chatrule.FieldEndedAt] = struct{}{}
+}
+
+// EndedAtCleared returns if the "ended_at" field was cleared in this mutation.
+func (m *ChatRuleMutation) EndedAtCleared() bool {
+	_, ok := m.clearedFields[chatrule.FieldEndedAt]
+	return ok
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *ChatRuleMutation) ResetEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+	delete(m.clearedFields, chatrule.FieldEndedAt)
+}
+
+// Where appends a list predicates to the ChatRuleMutation builder.
+func (m *ChatRuleMutation) Where(ps ...predicate.ChatRule) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatRuleMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatRuleMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatRule, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatRuleMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatRuleMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatRule).
+func (m *ChatRuleMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatRuleMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.channel_id != nil {
+		fields = append(fields, chatrule.FieldChannelID)
+	}
+	if m.rule_id != nil {
+		fields = append(fields, chatrule.FieldRuleID)
+	}
+	if m.since_version != nil {
+		fields = append(fields, chatrule.FieldSinceVersion)
+	}
+	if m.until_version != nil {
+		fields = append(fields, chatrule.FieldUntilVersion)
+	}
+	if m.rule != nil {
+		fields = append(fields, chatrule.FieldRule)
+	}
+	if m.editor_id != nil {
+		fields = append(fields, chatrule.FieldEditorID)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, chatrule.FieldExpiresAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, chatrule.FieldEndedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatRuleMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatrule.FieldChannelID:
+		return m.ChannelID()
+	case chatrule.FieldRuleID:
+		return m.RuleID()
+	case chatrule.FieldSinceVersion:
+		return m.SinceVersion()
+	case chatrule.FieldUntilVersion:
+		return m.UntilVersion()
+	case chatrule.FieldRule:
+		return m.Rule()
+	case chatrule.FieldEditorID:
+		return m.EditorID()
+	case chatrule.FieldExpiresAt:
+		return m.ExpiresAt()
+	case chatrule.FieldEndedAt:
+		return m.EndedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatRuleMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatrule.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case chatrule.FieldRuleID:
+		return m.OldRuleID(ctx)
+	case chatrule.FieldSinceVersion:
+		return m.OldSinceVersion(ctx)
+	case chatrule.FieldUntilVersion:
+		return m.OldUntilVersion(ctx)
+	case chatrule.FieldRule:
+		return m.OldRule(ctx)
+	case chatrule.FieldEditorID:
+		return m.OldEditorID(ctx)
+	case chatrule.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case chatrule.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatRule field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatRuleMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatrule.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case chatrule.FieldRuleID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
+	case chatrule.FieldSinceVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSinceVersion(v)
+		return nil
+	case chatrule.FieldUntilVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUntilVersion(v)
+		return nil
+	case chatrule.FieldRule:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRule(v)
+		return nil
+	case chatrule.FieldEditorID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEditorID(v)
+		return nil
+	case chatrule.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case chatrule.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRule field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatRuleMutation) AddedFields() []string {
+	var fields []string
+	if m.addsince_version != nil {
+		fields = append(fields, chatrule.FieldSinceVersion)
+	}
+	if m.adduntil_version != nil {
+		fields = append(fields, chatrule.FieldUntilVersion)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, chatrule.FieldExpiresAt)
+	}
+	if m.addended_at != nil {
+		fields = append(fields, chatrule.FieldEndedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatRuleMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatrule.FieldSinceVersion:
+		return m.AddedSinceVersion()
+	case chatrule.FieldUntilVersion:
+		return m.AddedUntilVersion()
+	case chatrule.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case chatrule.FieldEndedAt:
+		return m.AddedEndedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatRuleMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatrule.FieldSinceVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSinceVersion(v)
+		return nil
+	case chatrule.FieldUntilVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUntilVersion(v)
+		return nil
+	case chatrule.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case chatrule.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRule numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatRuleMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(chatrule.FieldUntilVersion) {
+		fields = append(fields, chatrule.FieldUntilVersion)
+	}
+	if m.FieldCleared(chatrule.FieldExpiresAt) {
+		fields = append(fields, chatrule.FieldExpiresAt)
+	}
+	if m.FieldCleared(chatrule.FieldEndedAt) {
+		fields = append(fields, chatrule.FieldEndedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatRuleMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatRuleMutation) ClearField(name string) error {
+	switch name {
+	case chatrule.FieldUntilVersion:
+		m.ClearUntilVersion()
+		return nil
+	case chatrule.FieldExpiresAt:
+		m.ClearExpiresAt()
+		return nil
+	case chatrule.FieldEndedAt:
+		m.ClearEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRule nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatRuleMutation) ResetField(name string) error {
+	switch name {
+	case chatrule.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case chatrule.FieldRuleID:
+		m.ResetRuleID()
+		return nil
+	case chatrule.FieldSinceVersion:
+		m.ResetSinceVersion()
+		return nil
+	case chatrule.FieldUntilVersion:
+		m.ResetUntilVersion()
+		return nil
+	case chatrule.FieldRule:
+		m.ResetRule()
+		return nil
+	case chatrule.FieldEditorID:
+		m.ResetEditorID()
+		return nil
+	case chatrule.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case chatrule.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRule field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatRuleMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatRuleMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatRuleMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatRuleMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatRuleMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatRuleMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatRuleMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChatRule unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatRuleMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChatRule edge %s", name)
+}
+
+// ChatRuleVersionMutation represents an operation that mutates the ChatRuleVersion nodes in the graph.
+type ChatRuleVersionMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	channel_id    *uid.ID
+	version       *int64
+	addversion    *int64
+	moderator_id  *uid.ID
+	client_id     *string
+	cause         *string
+	changed_at    *instant.Instant
+	addchanged_at *instant.Instant
+	changes       *string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ChatRuleVersion, error)
+	predicates    []predicate.ChatRuleVersion
+}
+
+var _ ent.Mutation = (*ChatRuleVersionMutation)(nil)
+
+// chatruleversionOption allows management of the mutation configuration using functional options.
+type chatruleversionOption func(*ChatRuleVersionMutation)
+
+// newChatRuleVersionMutation creates new mutation for the ChatRuleVersion entity.
+func newChatRuleVersionMutation(c config, op Op, opts ...chatruleversionOption) *ChatRuleVersionMutation {
+	m := &ChatRuleVersionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatRuleVersion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatRuleVersionID sets the ID field of the mutation.
+func withChatRuleVersionID(id uid.ID) chatruleversionOption {
+	return func(m *ChatRuleVersionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatRuleVersion
+		)
+		m.oldValue = func(ctx context.Context) (*ChatRuleVersion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatRuleVersion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatRuleVersion sets the old ChatRuleVersion of the mutation.
+func withChatRuleVersion(node *ChatRuleVersion) chatruleversionOption {
+	return func(m *ChatRuleVersionMutation) {
+		m.oldValue = func(context.Context) (*ChatRuleVersion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatRuleVersionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatRuleVersionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatRuleVersion entities.
+func (m *ChatRuleVersionMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatRuleVersionMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatRuleVersionMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatRuleVersion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ChatRuleVersionMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ChatRuleVersionMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ChatRuleVersionMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *ChatRuleVersionMutation) SetVersion(i int64) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *ChatRuleVersionMutation) Version() (r int64, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *ChatRuleVersionMutation) AddVersion(i int64) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *ChatRuleVersionMutation) AddedVersion() (r int64, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *ChatRuleVersionMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetModeratorID sets the "moderator_id" field.
+func (m *ChatRuleVersionMutation) SetModeratorID(u uid.ID) {
+	m.moderator_id = &u
+}
+
+// ModeratorID returns the value of the "moderator_id" field in the mutation.
+func (m *ChatRuleVersionMutation) ModeratorID() (r uid.ID, exists bool) {
+	v := m.moderator_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldModeratorID returns the old "moderator_id" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldModeratorID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldModeratorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldModeratorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldModeratorID: %w", err)
+	}
+	return oldValue.ModeratorID, nil
+}
+
+// ClearModeratorID clears the value of the "moderator_id" field.
+func (m *ChatRuleVersionMutation) ClearModeratorID() {
+	m.moderator_id = nil
+	m.clearedFields[chatruleversion.FieldModeratorID] = struct{}{}
+}
+
+// ModeratorIDCleared returns if the "moderator_id" field was cleared in this mutation.
+func (m *ChatRuleVersionMutation) ModeratorIDCleared() bool {
+	_, ok := m.clearedFields[chatruleversion.FieldModeratorID]
+	return ok
+}
+
+// ResetModeratorID resets all changes to the "moderator_id" field.
+func (m *ChatRuleVersionMutation) ResetModeratorID() {
+	m.moderator_id = nil
+	delete(m.clearedFields, chatruleversion.FieldModeratorID)
+}
+
+// SetClientID sets the "client_id" field.
+func (m *ChatRuleVersionMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *ChatRuleVersionMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldClientID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *ChatRuleVersionMutation) ResetClientID() {
+	m.client_id = nil
+}
+
+// SetCause sets the "cause" field.
+func (m *ChatRuleVersionMutation) SetCause(s string) {
+	m.cause = &s
+}
+
+// Cause returns the value of the "cause" field in the mutation.
+func (m *ChatRuleVersionMutation) Cause() (r string, exists bool) {
+	v := m.cause
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCause returns the old "cause" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldCause(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCause is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCause requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCause: %w", err)
+	}
+	return oldValue.Cause, nil
+}
+
+// ResetCause resets all changes to the "cause" field.
+func (m *ChatRuleVersionMutation) ResetCause() {
+	m.cause = nil
+}
+
+// SetChangedAt sets the "changed_at" field.
+func (m *ChatRuleVersionMutation) SetChangedAt(i instant.Instant) {
+	m.changed_at = &i
+	m.addchanged_at = nil
+}
+
+// ChangedAt returns the value of the "changed_at" field in the mutation.
+func (m *ChatRuleVersionMutation) ChangedAt() (r instant.Instant, exists bool) {
+	v := m.changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChangedAt returns the old "changed_at" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldChangedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChangedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChangedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChangedAt: %w", err)
+	}
+	return oldValue.ChangedAt, nil
+}
+
+// AddChangedAt adds i to the "changed_at" field.
+func (m *ChatRuleVersionMutation) AddChangedAt(i instant.Instant) {
+	if m.addchanged_at != nil {
+		*m.addchanged_at += i
+	} else {
+		m.addchanged_at = &i
+	}
+}
+
+// AddedChangedAt returns the value that was added to the "changed_at" field in this mutation.
+func (m *ChatRuleVersionMutation) AddedChangedAt() (r instant.Instant, exists bool) {
+	v := m.addchanged_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChangedAt resets all changes to the "changed_at" field.
+func (m *ChatRuleVersionMutation) ResetChangedAt() {
+	m.changed_at = nil
+	m.addchanged_at = nil
+}
+
+// SetChanges sets the "changes" field.
+func (m *ChatRuleVersionMutation) SetChanges(s string) {
+	m.changes = &s
+}
+
+// Changes returns the value of the "changes" field in the mutation.
+func (m *ChatRuleVersionMutation) Changes() (r string, exists bool) {
+	v := m.changes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChanges returns the old "changes" field's value of the ChatRuleVersion entity.
+// If the ChatRuleVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatRuleVersionMutation) OldChanges(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChanges is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChanges requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChanges: %w", err)
+	}
+	return oldValue.Changes, nil
+}
+
+// ResetChanges resets all changes to the "changes" field.
+func (m *ChatRuleVersionMutation) ResetChanges() {
+	m.changes = nil
+}
+
+// Where appends a list predicates to the ChatRuleVersionMutation builder.
+func (m *ChatRuleVersionMutation) Where(ps ...predicate.ChatRuleVersion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatRuleVersionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatRuleVersionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatRuleVersion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatRuleVersionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatRuleVersionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatRuleVersion).
+func (m *ChatRuleVersionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatRuleVersionMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.channel_id != nil {
+		fields = append(fields, chatruleversion.FieldChannelID)
+	}
+	if m.version != nil {
+		fields = append(fields, chatruleversion.FieldVersion)
+	}
+	if m.moderator_id != nil {
+		fields = append(fields, chatruleversion.FieldModeratorID)
+	}
+	if m.client_id != nil {
+		fields = append(fields, chatruleversion.FieldClientID)
+	}
+	if m.cause != nil {
+		fields = append(fields, chatruleversion.FieldCause)
+	}
+	if m.changed_at != nil {
+		fields = append(fields, chatruleversion.FieldChangedAt)
+	}
+	if m.changes != nil {
+		fields = append(fields, chatruleversion.FieldChanges)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatRuleVersionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatruleversion.FieldChannelID:
+		return m.ChannelID()
+	case chatruleversion.FieldVersion:
+		return m.Version()
+	case chatruleversion.FieldModeratorID:
+		return m.ModeratorID()
+	case chatruleversion.FieldClientID:
+		return m.ClientID()
+	case chatruleversion.FieldCause:
+		return m.Cause()
+	case chatruleversion.FieldChangedAt:
+		return m.ChangedAt()
+	case chatruleversion.FieldChanges:
+		return m.Changes()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatRuleVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatruleversion.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case chatruleversion.FieldVersion:
+		return m.OldVersion(ctx)
+	case chatruleversion.FieldModeratorID:
+		return m.OldModeratorID(ctx)
+	case chatruleversion.FieldClientID:
+		return m.OldClientID(ctx)
+	case chatruleversion.FieldCause:
+		return m.OldCause(ctx)
+	case chatruleversion.FieldChangedAt:
+		return m.OldChangedAt(ctx)
+	case chatruleversion.FieldChanges:
+		return m.OldChanges(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatRuleVersion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatRuleVersionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatruleversion.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case chatruleversion.FieldVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case chatruleversion.FieldModeratorID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetModeratorID(v)
+		return nil
+	case chatruleversion.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case chatruleversion.FieldCause:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCause(v)
+		return nil
+	case chatruleversion.FieldChangedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChangedAt(v)
+		return nil
+	case chatruleversion.FieldChanges:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChanges(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRuleVersion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatRuleVersionMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, chatruleversion.FieldVersion)
+	}
+	if m.addchanged_at != nil {
+		fields = append(fields, chatruleversion.FieldChangedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatRuleVersionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatruleversion.FieldVersion:
+		return m.AddedVersion()
+	case chatruleversion.FieldChangedAt:
+		return m.AddedChangedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatRuleVersionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatruleversion.FieldVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case chatruleversion.FieldChangedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddChangedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRuleVersion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatRuleVersionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(chatruleversion.FieldModeratorID) {
+		fields = append(fields, chatruleversion.FieldModeratorID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatRuleVersionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatRuleVersionMutation) ClearField(name string) error {
+	switch name {
+	case chatruleversion.FieldModeratorID:
+		m.ClearModeratorID()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRuleVersion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatRuleVersionMutation) ResetField(name string) error {
+	switch name {
+	case chatruleversion.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case chatruleversion.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case chatruleversion.FieldModeratorID:
+		m.ResetModeratorID()
+		return nil
+	case chatruleversion.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case chatruleversion.FieldCause:
+		m.ResetCause()
+		return nil
+	case chatruleversion.FieldChangedAt:
+		m.ResetChangedAt()
+		return nil
+	case chatruleversion.FieldChanges:
+		m.ResetChanges()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatRuleVersion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatRuleVersionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatRuleVersionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatRuleVersionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatRuleVersionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatRuleVersionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatRuleVersionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatRuleVersionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChatRuleVersion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatRuleVersionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChatRuleVersion edge %s", name)
+}
+
 // ChatServerMutation represents an operation that mutates the ChatServer nodes in the graph.
 type ChatServerMutation struct {
 	config
@@ -10934,6 +12605,766 @@ func (m *ChatServerMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ChatServerMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ChatServer edge %s", name)
+}
+
+// ChatSettingsMutation represents an operation that mutates the ChatSettings nodes in the graph.
+type ChatSettingsMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *uid.ID
+	version          *int64
+	addversion       *int64
+	settings         *string
+	rules_version    *int64
+	addrules_version *int64
+	has_checks       *bool
+	ends_at          *instant.Instant
+	addends_at       *instant.Instant
+	changed_at       *instant.Instant
+	addchanged_at    *instant.Instant
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*ChatSettings, error)
+	predicates       []predicate.ChatSettings
+}
+
+var _ ent.Mutation = (*ChatSettingsMutation)(nil)
+
+// chatsettingsOption allows management of the mutation configuration using functional options.
+type chatsettingsOption func(*ChatSettingsMutation)
+
+// newChatSettingsMutation creates new mutation for the ChatSettings entity.
+func newChatSettingsMutation(c config, op Op, opts ...chatsettingsOption) *ChatSettingsMutation {
+	m := &ChatSettingsMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatSettings,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatSettingsID sets the ID field of the mutation.
+func withChatSettingsID(id uid.ID) chatsettingsOption {
+	return func(m *ChatSettingsMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatSettings
+		)
+		m.oldValue = func(ctx context.Context) (*ChatSettings, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatSettings.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatSettings sets the old ChatSettings of the mutation.
+func withChatSettings(node *ChatSettings) chatsettingsOption {
+	return func(m *ChatSettingsMutation) {
+		m.oldValue = func(context.Context) (*ChatSettings, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatSettingsMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatSettingsMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatSettings entities.
+func (m *ChatSettingsMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatSettingsMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatSettingsMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatSettings.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetVersion sets the "version" field.
+func (m *ChatSettingsMutation) SetVersion(i int64) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *ChatSettingsMutation) Version() (r int64, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the ChatSettings entity.
+// If the ChatSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatSettingsMutation) OldVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *ChatSettingsMutation) AddVersion(i int64) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *ChatSettingsMutation) AddedVersion() (r int64, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *ChatSettingsMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetSettings sets the "settings" field.
+func (m *ChatSettingsMutation) SetSettings(s string) {
+	m.settings = &s
+}
+
+// Settings returns the value of the "settings" field in the mutation.
+func (m *ChatSettingsMutation) Settings() (r string, exists bool) {
+	v := m.settings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSettings returns the old "settings" field's value of the ChatSettings entity.
+// If the ChatSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatSettingsMutation) OldSettings(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSettings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSettings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSettings: %w", err)
+	}
+	return oldValue.Settings, nil
+}
+
+// ResetSettings resets all changes to the "settings" field.
+func (m *ChatSettingsMutation) ResetSettings() {
+	m.settings = nil
+}
+
+// SetRulesVersion sets the "rules_version" field.
+func (m *ChatSettingsMutation) SetRulesVersion(i int64) {
+	m.rules_version = &i
+	m.addrules_version = nil
+}
+
+// RulesVersion returns the value of the "rules_version" field in the mutation.
+func (m *ChatSettingsMutation) RulesVersion() (r int64, exists bool) {
+	v := m.rules_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRulesVersion returns the old "rules_version" field's value of the ChatSettings entity.
+// If the ChatSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatSettingsMutation) OldRulesVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRulesVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRulesVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRulesVersion: %w", err)
+	}
+	return oldValue.RulesVersion, nil
+}
+
+// AddRulesVersion adds i to the "rules_version" field.
+func (m *ChatSettingsMutation) AddRulesVersion(i int64) {
+	if m.addrules_version != nil {
+		*m.addrules_version += i
+	} else {
+		m.addrules_version = &i
+	}
+}
+
+// AddedRulesVersion returns the value that was added to the "rules_version" field in this mutation.
+func (m *ChatSettingsMutation) AddedRulesVersion() (r int64, exists bool) {
+	v := m.addrules_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRulesVersion resets all changes to the "rules_version" field.
+func (m *ChatSettingsMutation) ResetRulesVersion() {
+	m.rules_version = nil
+	m.addrules_version = nil
+}
+
+// SetHasChecks sets the "has_checks" field.
+func (m *ChatSettingsMutation) SetHasChecks(b bool) {
+	m.has_checks = &b
+}
+
+// HasChecks returns the value of the "has_checks" field in the mutation.
+func (m *ChatSettingsMutation) HasChecks() (r bool, exists bool) {
+	v := m.has_checks
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHasChecks returns the old "has_checks" field's value of the ChatSettings entity.
+// If the ChatSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatSettingsMutation) OldHasChecks(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHasChecks is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHasChecks requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHasChecks: %w", err)
+	}
+	return oldValue.HasChecks, nil
+}
+
+// ResetHasChecks resets all changes to the "has_checks" field.
+func (m *ChatSettingsMutation) ResetHasChecks() {
+	m.has_checks = nil
+}
+
+// SetEndsAt sets the "ends_at" field.
+func (m *ChatSettingsMutation) SetEndsAt(i instant.Instant) {
+	m.ends_at = &i
+	m.addends_at = nil
+}
+
+// EndsAt returns the value of the "ends_at" field in the mutation.
+func (m *ChatSettingsMutation) EndsAt() (r instant.Instant, exists bool) {
+	v := m.ends_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndsAt returns the old "ends_at" field's value of the ChatSettings entity.
+// If the ChatSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatSettingsMutation) OldEndsAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndsAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndsAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndsAt: %w", err)
+	}
+	return oldValue.EndsAt, nil
+}
+
+// AddEndsAt adds i to the "ends_at" field.
+func (m *ChatSettingsMutation) AddEndsAt(i instant.Instant) {
+	if m.addends_at != nil {
+		*m.addends_at += i
+	} else {
+		m.addends_at = &i
+	}
+}
+
+// AddedEndsAt returns the value that was added to the "ends_at" field in this mutation.
+func (m *ChatSettingsMutation) AddedEndsAt() (r instant.Instant, exists bool) {
+	v := m.addends_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEndsAt clears the value of the "ends_at" field.
+func (m *ChatSettingsMutation) ClearEndsAt() {
+	m.ends_at = nil
+	m.addends_at = nil
+	m.clearedFields[chatsettings.FieldEndsAt] = struct{}{}
+}
+
+// EndsAtCleared returns if the "ends_at" field was cleared in this mutation.
+func (m *ChatSettingsMutation) EndsAtCleared() bool {
+	_, ok := m.clearedFields[chatsettings.FieldEndsAt]
+	return ok
+}
+
+// ResetEndsAt resets all changes to the "ends_at" field.
+func (m *ChatSettingsMutation) ResetEndsAt() {
+	m.ends_at = nil
+	m.addends_at = nil
+	delete(m.clearedFields, chatsettings.FieldEndsAt)
+}
+
+// SetChangedAt sets the "changed_at" field.
+func (m *ChatSettingsMutation) SetChangedAt(i instant.Instant) {
+	m.changed_at = &i
+	m.addchanged_at = nil
+}
+
+// ChangedAt returns the value of the "changed_at" field in the mutation.
+func (m *ChatSettingsMutation) ChangedAt() (r instant.Instant, exists bool) {
+	v := m.changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChangedAt returns the old "changed_at" field's value of the ChatSettings entity.
+// If the ChatSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatSettingsMutation) OldChangedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChangedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChangedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChangedAt: %w", err)
+	}
+	return oldValue.ChangedAt, nil
+}
+
+// AddChangedAt adds i to the "changed_at" field.
+func (m *ChatSettingsMutation) AddChangedAt(i instant.Instant) {
+	if m.addchanged_at != nil {
+		*m.addchanged_at += i
+	} else {
+		m.addchanged_at = &i
+	}
+}
+
+// AddedChangedAt returns the value that was added to the "changed_at" field in this mutation.
+func (m *ChatSettingsMutation) AddedChangedAt() (r instant.Instant, exists bool) {
+	v := m.addchanged_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChangedAt resets all changes to the "changed_at" field.
+func (m *ChatSettingsMutation) ResetChangedAt() {
+	m.changed_at = nil
+	m.addchanged_at = nil
+}
+
+// Where appends a list predicates to the ChatSettingsMutation builder.
+func (m *ChatSettingsMutation) Where(ps ...predicate.ChatSettings) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatSettingsMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatSettingsMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatSettings, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatSettingsMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatSettingsMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatSettings).
+func (m *ChatSettingsMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatSettingsMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.version != nil {
+		fields = append(fields, chatsettings.FieldVersion)
+	}
+	if m.settings != nil {
+		fields = append(fields, chatsettings.FieldSettings)
+	}
+	if m.rules_version != nil {
+		fields = append(fields, chatsettings.FieldRulesVersion)
+	}
+	if m.has_checks != nil {
+		fields = append(fields, chatsettings.FieldHasChecks)
+	}
+	if m.ends_at != nil {
+		fields = append(fields, chatsettings.FieldEndsAt)
+	}
+	if m.changed_at != nil {
+		fields = append(fields, chatsettings.FieldChangedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatSettingsMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatsettings.FieldVersion:
+		return m.Version()
+	case chatsettings.FieldSettings:
+		return m.Settings()
+	case chatsettings.FieldRulesVersion:
+		return m.RulesVersion()
+	case chatsettings.FieldHasChecks:
+		return m.HasChecks()
+	case chatsettings.FieldEndsAt:
+		return m.EndsAt()
+	case chatsettings.FieldChangedAt:
+		return m.ChangedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatSettingsMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatsettings.FieldVersion:
+		return m.OldVersion(ctx)
+	case chatsettings.FieldSettings:
+		return m.OldSettings(ctx)
+	case chatsettings.FieldRulesVersion:
+		return m.OldRulesVersion(ctx)
+	case chatsettings.FieldHasChecks:
+		return m.OldHasChecks(ctx)
+	case chatsettings.FieldEndsAt:
+		return m.OldEndsAt(ctx)
+	case chatsettings.FieldChangedAt:
+		return m.OldChangedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatSettings field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatSettingsMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatsettings.FieldVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case chatsettings.FieldSettings:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSettings(v)
+		return nil
+	case chatsettings.FieldRulesVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRulesVersion(v)
+		return nil
+	case chatsettings.FieldHasChecks:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHasChecks(v)
+		return nil
+	case chatsettings.FieldEndsAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndsAt(v)
+		return nil
+	case chatsettings.FieldChangedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChangedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatSettings field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatSettingsMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, chatsettings.FieldVersion)
+	}
+	if m.addrules_version != nil {
+		fields = append(fields, chatsettings.FieldRulesVersion)
+	}
+	if m.addends_at != nil {
+		fields = append(fields, chatsettings.FieldEndsAt)
+	}
+	if m.addchanged_at != nil {
+		fields = append(fields, chatsettings.FieldChangedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatSettingsMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatsettings.FieldVersion:
+		return m.AddedVersion()
+	case chatsettings.FieldRulesVersion:
+		return m.AddedRulesVersion()
+	case chatsettings.FieldEndsAt:
+		return m.AddedEndsAt()
+	case chatsettings.FieldChangedAt:
+		return m.AddedChangedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatSettingsMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatsettings.FieldVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case chatsettings.FieldRulesVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRulesVersion(v)
+		return nil
+	case chatsettings.FieldEndsAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndsAt(v)
+		return nil
+	case chatsettings.FieldChangedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddChangedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatSettings numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatSettingsMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(chatsettings.FieldEndsAt) {
+		fields = append(fields, chatsettings.FieldEndsAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatSettingsMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatSettingsMutation) ClearField(name string) error {
+	switch name {
+	case chatsettings.FieldEndsAt:
+		m.ClearEndsAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatSettings nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatSettingsMutation) ResetField(name string) error {
+	switch name {
+	case chatsettings.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case chatsettings.FieldSettings:
+		m.ResetSettings()
+		return nil
+	case chatsettings.FieldRulesVersion:
+		m.ResetRulesVersion()
+		return nil
+	case chatsettings.FieldHasChecks:
+		m.ResetHasChecks()
+		return nil
+	case chatsettings.FieldEndsAt:
+		m.ResetEndsAt()
+		return nil
+	case chatsettings.FieldChangedAt:
+		m.ResetChangedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatSettings field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatSettingsMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatSettingsMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatSettingsMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatSettingsMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatSettingsMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatSettingsMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatSettingsMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChatSettings unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatSettingsMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChatSettings edge %s", name)
 }
 
 // ChatterMutation represents an operation that mutates the Chatter nodes in the graph.
@@ -18133,6 +20564,356 @@ func (m *EventTicketMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown EventTicket edge %s", name)
 }
 
+// FirstMessageMutation represents an operation that mutates the FirstMessage nodes in the graph.
+type FirstMessageMutation struct {
+	config
+	op            Op
+	typ           string
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	sent_at       *instant.Instant
+	addsent_at    *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*FirstMessage, error)
+	predicates    []predicate.FirstMessage
+}
+
+var _ ent.Mutation = (*FirstMessageMutation)(nil)
+
+// firstmessageOption allows management of the mutation configuration using functional options.
+type firstmessageOption func(*FirstMessageMutation)
+
+// newFirstMessageMutation creates new mutation for the FirstMessage entity.
+func newFirstMessageMutation(c config, op Op, opts ...firstmessageOption) *FirstMessageMutation {
+	m := &FirstMessageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeFirstMessage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m FirstMessageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m FirstMessageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *FirstMessageMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *FirstMessageMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *FirstMessageMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *FirstMessageMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *FirstMessageMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *FirstMessageMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// SetSentAt sets the "sent_at" field.
+func (m *FirstMessageMutation) SetSentAt(i instant.Instant) {
+	m.sent_at = &i
+	m.addsent_at = nil
+}
+
+// SentAt returns the value of the "sent_at" field in the mutation.
+func (m *FirstMessageMutation) SentAt() (r instant.Instant, exists bool) {
+	v := m.sent_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddSentAt adds i to the "sent_at" field.
+func (m *FirstMessageMutation) AddSentAt(i instant.Instant) {
+	if m.addsent_at != nil {
+		*m.addsent_at += i
+	} else {
+		m.addsent_at = &i
+	}
+}
+
+// AddedSentAt returns the value that was added to the "sent_at" field in this mutation.
+func (m *FirstMessageMutation) AddedSentAt() (r instant.Instant, exists bool) {
+	v := m.addsent_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSentAt resets all changes to the "sent_at" field.
+func (m *FirstMessageMutation) ResetSentAt() {
+	m.sent_at = nil
+	m.addsent_at = nil
+}
+
+// Where appends a list predicates to the FirstMessageMutation builder.
+func (m *FirstMessageMutation) Where(ps ...predicate.FirstMessage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the FirstMessageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *FirstMessageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.FirstMessage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *FirstMessageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *FirstMessageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (FirstMessage).
+func (m *FirstMessageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *FirstMessageMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.channel_id != nil {
+		fields = append(fields, firstmessage.FieldChannelID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, firstmessage.FieldUserID)
+	}
+	if m.sent_at != nil {
+		fields = append(fields, firstmessage.FieldSentAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *FirstMessageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case firstmessage.FieldChannelID:
+		return m.ChannelID()
+	case firstmessage.FieldUserID:
+		return m.UserID()
+	case firstmessage.FieldSentAt:
+		return m.SentAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *FirstMessageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	return nil, errors.New("edge schema FirstMessage does not support getting old values")
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FirstMessageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case firstmessage.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case firstmessage.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case firstmessage.FieldSentAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSentAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FirstMessage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *FirstMessageMutation) AddedFields() []string {
+	var fields []string
+	if m.addsent_at != nil {
+		fields = append(fields, firstmessage.FieldSentAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *FirstMessageMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case firstmessage.FieldSentAt:
+		return m.AddedSentAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FirstMessageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case firstmessage.FieldSentAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSentAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FirstMessage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *FirstMessageMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *FirstMessageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *FirstMessageMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown FirstMessage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *FirstMessageMutation) ResetField(name string) error {
+	switch name {
+	case firstmessage.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case firstmessage.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case firstmessage.FieldSentAt:
+		m.ResetSentAt()
+		return nil
+	}
+	return fmt.Errorf("unknown FirstMessage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *FirstMessageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *FirstMessageMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *FirstMessageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *FirstMessageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *FirstMessageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *FirstMessageMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *FirstMessageMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown FirstMessage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *FirstMessageMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown FirstMessage edge %s", name)
+}
+
 // FollowMutation represents an operation that mutates the Follow nodes in the graph.
 type FollowMutation struct {
 	config
@@ -18956,6 +21737,1455 @@ func (m *GrantMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *GrantMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Grant edge %s", name)
+}
+
+// HeldMessageMutation represents an operation that mutates the HeldMessage nodes in the graph.
+type HeldMessageMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uid.ID
+	channel_id          *uid.ID
+	user_id             *uid.ID
+	text                *string
+	details             *string
+	rule_id             *uid.ID
+	reply_to_message_id *uid.ID
+	is_bot              *bool
+	held_at             *instant.Instant
+	addheld_at          *instant.Instant
+	expires_at          *instant.Instant
+	addexpires_at       *instant.Instant
+	approves            *bool
+	due_at              *instant.Instant
+	adddue_at           *instant.Instant
+	status              *string
+	claimed_by          *uid.ID
+	claimed_until       *instant.Instant
+	addclaimed_until    *instant.Instant
+	decided_by          *uid.ID
+	decided_at          *instant.Instant
+	adddecided_at       *instant.Instant
+	clearedFields       map[string]struct{}
+	done                bool
+	oldValue            func(context.Context) (*HeldMessage, error)
+	predicates          []predicate.HeldMessage
+}
+
+var _ ent.Mutation = (*HeldMessageMutation)(nil)
+
+// heldmessageOption allows management of the mutation configuration using functional options.
+type heldmessageOption func(*HeldMessageMutation)
+
+// newHeldMessageMutation creates new mutation for the HeldMessage entity.
+func newHeldMessageMutation(c config, op Op, opts ...heldmessageOption) *HeldMessageMutation {
+	m := &HeldMessageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeHeldMessage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withHeldMessageID sets the ID field of the mutation.
+func withHeldMessageID(id uid.ID) heldmessageOption {
+	return func(m *HeldMessageMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *HeldMessage
+		)
+		m.oldValue = func(ctx context.Context) (*HeldMessage, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().HeldMessage.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withHeldMessage sets the old HeldMessage of the mutation.
+func withHeldMessage(node *HeldMessage) heldmessageOption {
+	return func(m *HeldMessageMutation) {
+		m.oldValue = func(context.Context) (*HeldMessage, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m HeldMessageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m HeldMessageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of HeldMessage entities.
+func (m *HeldMessageMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *HeldMessageMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *HeldMessageMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().HeldMessage.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *HeldMessageMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *HeldMessageMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *HeldMessageMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *HeldMessageMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *HeldMessageMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *HeldMessageMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// SetText sets the "text" field.
+func (m *HeldMessageMutation) SetText(s string) {
+	m.text = &s
+}
+
+// Text returns the value of the "text" field in the mutation.
+func (m *HeldMessageMutation) Text() (r string, exists bool) {
+	v := m.text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldText returns the old "text" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldText(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldText: %w", err)
+	}
+	return oldValue.Text, nil
+}
+
+// ResetText resets all changes to the "text" field.
+func (m *HeldMessageMutation) ResetText() {
+	m.text = nil
+}
+
+// SetDetails sets the "details" field.
+func (m *HeldMessageMutation) SetDetails(s string) {
+	m.details = &s
+}
+
+// Details returns the value of the "details" field in the mutation.
+func (m *HeldMessageMutation) Details() (r string, exists bool) {
+	v := m.details
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDetails returns the old "details" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldDetails(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDetails is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDetails requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDetails: %w", err)
+	}
+	return oldValue.Details, nil
+}
+
+// ResetDetails resets all changes to the "details" field.
+func (m *HeldMessageMutation) ResetDetails() {
+	m.details = nil
+}
+
+// SetRuleID sets the "rule_id" field.
+func (m *HeldMessageMutation) SetRuleID(u uid.ID) {
+	m.rule_id = &u
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *HeldMessageMutation) RuleID() (r uid.ID, exists bool) {
+	v := m.rule_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleID returns the old "rule_id" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldRuleID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleID: %w", err)
+	}
+	return oldValue.RuleID, nil
+}
+
+// ClearRuleID clears the value of the "rule_id" field.
+func (m *HeldMessageMutation) ClearRuleID() {
+	m.rule_id = nil
+	m.clearedFields[heldmessage.FieldRuleID] = struct{}{}
+}
+
+// RuleIDCleared returns if the "rule_id" field was cleared in this mutation.
+func (m *HeldMessageMutation) RuleIDCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldRuleID]
+	return ok
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *HeldMessageMutation) ResetRuleID() {
+	m.rule_id = nil
+	delete(m.clearedFields, heldmessage.FieldRuleID)
+}
+
+// SetReplyToMessageID sets the "reply_to_message_id" field.
+func (m *HeldMessageMutation) SetReplyToMessageID(u uid.ID) {
+	m.reply_to_message_id = &u
+}
+
+// ReplyToMessageID returns the value of the "reply_to_message_id" field in the mutation.
+func (m *HeldMessageMutation) ReplyToMessageID() (r uid.ID, exists bool) {
+	v := m.reply_to_message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplyToMessageID returns the old "reply_to_message_id" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldReplyToMessageID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplyToMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplyToMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplyToMessageID: %w", err)
+	}
+	return oldValue.ReplyToMessageID, nil
+}
+
+// ClearReplyToMessageID clears the value of the "reply_to_message_id" field.
+func (m *HeldMessageMutation) ClearReplyToMessageID() {
+	m.reply_to_message_id = nil
+	m.clearedFields[heldmessage.FieldReplyToMessageID] = struct{}{}
+}
+
+// ReplyToMessageIDCleared returns if the "reply_to_message_id" field was cleared in this mutation.
+func (m *HeldMessageMutation) ReplyToMessageIDCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldReplyToMessageID]
+	return ok
+}
+
+// ResetReplyToMessageID resets all changes to the "reply_to_message_id" field.
+func (m *HeldMessageMutation) ResetReplyToMessageID() {
+	m.reply_to_message_id = nil
+	delete(m.clearedFields, heldmessage.FieldReplyToMessageID)
+}
+
+// SetIsBot sets the "is_bot" field.
+func (m *HeldMessageMutation) SetIsBot(b bool) {
+	m.is_bot = &b
+}
+
+// IsBot returns the value of the "is_bot" field in the mutation.
+func (m *HeldMessageMutation) IsBot() (r bool, exists bool) {
+	v := m.is_bot
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsBot returns the old "is_bot" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldIsBot(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsBot is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsBot requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsBot: %w", err)
+	}
+	return oldValue.IsBot, nil
+}
+
+// ResetIsBot resets all changes to the "is_bot" field.
+func (m *HeldMessageMutation) ResetIsBot() {
+	m.is_bot = nil
+}
+
+// SetHeldAt sets the "held_at" field.
+func (m *HeldMessageMutation) SetHeldAt(i instant.Instant) {
+	m.held_at = &i
+	m.addheld_at = nil
+}
+
+// HeldAt returns the value of the "held_at" field in the mutation.
+func (m *HeldMessageMutation) HeldAt() (r instant.Instant, exists bool) {
+	v := m.held_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeldAt returns the old "held_at" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldHeldAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeldAt: %w", err)
+	}
+	return oldValue.HeldAt, nil
+}
+
+// AddHeldAt adds i to the "held_at" field.
+func (m *HeldMessageMutation) AddHeldAt(i instant.Instant) {
+	if m.addheld_at != nil {
+		*m.addheld_at += i
+	} else {
+		m.addheld_at = &i
+	}
+}
+
+// AddedHeldAt returns the value that was added to the "held_at" field in this mutation.
+func (m *HeldMessageMutation) AddedHeldAt() (r instant.Instant, exists bool) {
+	v := m.addheld_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHeldAt resets all changes to the "held_at" field.
+func (m *HeldMessageMutation) ResetHeldAt() {
+	m.held_at = nil
+	m.addheld_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *HeldMessageMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *HeldMessageMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *HeldMessageMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *HeldMessageMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *HeldMessageMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetApproves sets the "approves" field.
+func (m *HeldMessageMutation) SetApproves(b bool) {
+	m.approves = &b
+}
+
+// Approves returns the value of the "approves" field in the mutation.
+func (m *HeldMessageMutation) Approves() (r bool, exists bool) {
+	v := m.approves
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldApproves returns the old "approves" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldApproves(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldApproves is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldApproves requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldApproves: %w", err)
+	}
+	return oldValue.Approves, nil
+}
+
+// ResetApproves resets all changes to the "approves" field.
+func (m *HeldMessageMutation) ResetApproves() {
+	m.approves = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *HeldMessageMutation) SetDueAt(i instant.Instant) {
+	m.due_at = &i
+	m.adddue_at = nil
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *HeldMessageMutation) DueAt() (r instant.Instant, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldDueAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// AddDueAt adds i to the "due_at" field.
+func (m *HeldMessageMutation) AddDueAt(i instant.Instant) {
+	if m.adddue_at != nil {
+		*m.adddue_at += i
+	} else {
+		m.adddue_at = &i
+	}
+}
+
+// AddedDueAt returns the value that was added to the "due_at" field in this mutation.
+func (m *HeldMessageMutation) AddedDueAt() (r instant.Instant, exists bool) {
+	v := m.adddue_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *HeldMessageMutation) ClearDueAt() {
+	m.due_at = nil
+	m.adddue_at = nil
+	m.clearedFields[heldmessage.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *HeldMessageMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *HeldMessageMutation) ResetDueAt() {
+	m.due_at = nil
+	m.adddue_at = nil
+	delete(m.clearedFields, heldmessage.FieldDueAt)
+}
+
+// SetStatus sets the "status" field.
+func (m *HeldMessageMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *HeldMessageMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *HeldMessageMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetClaimedBy sets the "claimed_by" field.
+func (m *HeldMessageMutation) SetClaimedBy(u uid.ID) {
+	m.claimed_by = &u
+}
+
+// ClaimedBy returns the value of the "claimed_by" field in the mutation.
+func (m *HeldMessageMutation) ClaimedBy() (r uid.ID, exists bool) {
+	v := m.claimed_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimedBy returns the old "claimed_by" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldClaimedBy(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimedBy: %w", err)
+	}
+	return oldValue.ClaimedBy, nil
+}
+
+// ClearClaimedBy clears the value of the "claimed_by" field.
+func (m *HeldMessageMutation) ClearClaimedBy() {
+	m.claimed_by = nil
+	m.clearedFields[heldmessage.FieldClaimedBy] = struct{}{}
+}
+
+// ClaimedByCleared returns if the "claimed_by" field was cleared in this mutation.
+func (m *HeldMessageMutation) ClaimedByCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldClaimedBy]
+	return ok
+}
+
+// ResetClaimedBy resets all changes to the "claimed_by" field.
+func (m *HeldMessageMutation) ResetClaimedBy() {
+	m.claimed_by = nil
+	delete(m.clearedFields, heldmessage.FieldClaimedBy)
+}
+
+// SetClaimedUntil sets the "claimed_until" field.
+func (m *HeldMessageMutation) SetClaimedUntil(i instant.Instant) {
+	m.claimed_until = &i
+	m.addclaimed_until = nil
+}
+
+// ClaimedUntil returns the value of the "claimed_until" field in the mutation.
+func (m *HeldMessageMutation) ClaimedUntil() (r instant.Instant, exists bool) {
+	v := m.claimed_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimedUntil returns the old "claimed_until" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldClaimedUntil(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimedUntil: %w", err)
+	}
+	return oldValue.ClaimedUntil, nil
+}
+
+// AddClaimedUntil adds i to the "claimed_until" field.
+func (m *HeldMessageMutation) AddClaimedUntil(i instant.Instant) {
+	if m.addclaimed_until != nil {
+		*m.addclaimed_until += i
+	} else {
+		m.addclaimed_until = &i
+	}
+}
+
+// AddedClaimedUntil returns the value that was added to the "claimed_until" field in this mutation.
+func (m *HeldMessageMutation) AddedClaimedUntil() (r instant.Instant, exists bool) {
+	v := m.addclaimed_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearClaimedUntil clears the value of the "claimed_until" field.
+func (m *HeldMessageMutation) ClearClaimedUntil() {
+	m.claimed_until = nil
+	m.addclaimed_until = nil
+	m.clearedFields[heldmessage.FieldClaimedUntil] = struct{}{}
+}
+
+// ClaimedUntilCleared returns if the "claimed_until" field was cleared in this mutation.
+func (m *HeldMessageMutation) ClaimedUntilCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldClaimedUntil]
+	return ok
+}
+
+// ResetClaimedUntil resets all changes to the "claimed_until" field.
+func (m *HeldMessageMutation) ResetClaimedUntil() {
+	m.claimed_until = nil
+	m.addclaimed_until = nil
+	delete(m.clearedFields, heldmessage.FieldClaimedUntil)
+}
+
+// SetDecidedBy sets the "decided_by" field.
+func (m *HeldMessageMutation) SetDecidedBy(u uid.ID) {
+	m.decided_by = &u
+}
+
+// DecidedBy returns the value of the "decided_by" field in the mutation.
+func (m *HeldMessageMutation) DecidedBy() (r uid.ID, exists bool) {
+	v := m.decided_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDecidedBy returns the old "decided_by" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldDecidedBy(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDecidedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDecidedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDecidedBy: %w", err)
+	}
+	return oldValue.DecidedBy, nil
+}
+
+// ClearDecidedBy clears the value of the "decided_by" field.
+func (m *HeldMessageMutation) ClearDecidedBy() {
+	m.decided_by = nil
+	m.clearedFields[heldmessage.FieldDecidedBy] = struct{}{}
+}
+
+// DecidedByCleared returns if the "decided_by" field was cleared in this mutation.
+func (m *HeldMessageMutation) DecidedByCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldDecidedBy]
+	return ok
+}
+
+// ResetDecidedBy resets all changes to the "decided_by" field.
+func (m *HeldMessageMutation) ResetDecidedBy() {
+	m.decided_by = nil
+	delete(m.clearedFields, heldmessage.FieldDecidedBy)
+}
+
+// SetDecidedAt sets the "decided_at" field.
+func (m *HeldMessageMutation) SetDecidedAt(i instant.Instant) {
+	m.decided_at = &i
+	m.adddecided_at = nil
+}
+
+// DecidedAt returns the value of the "decided_at" field in the mutation.
+func (m *HeldMessageMutation) DecidedAt() (r instant.Instant, exists bool) {
+	v := m.decided_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDecidedAt returns the old "decided_at" field's value of the HeldMessage entity.
+// If the HeldMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HeldMessageMutation) OldDecidedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDecidedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDecidedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDecidedAt: %w", err)
+	}
+	return oldValue.DecidedAt, nil
+}
+
+// AddDecidedAt adds i to the "decided_at" field.
+func (m *HeldMessageMutation) AddDecidedAt(i instant.Instant) {
+	if m.adddecided_at != nil {
+		*m.adddecided_at += i
+	} else {
+		m.adddecided_at = &i
+	}
+}
+
+// AddedDecidedAt returns the value that was added to the "decided_at" field in this mutation.
+func (m *HeldMessageMutation) AddedDecidedAt() (r instant.Instant, exists bool) {
+	v := m.adddecided_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDecidedAt clears the value of the "decided_at" field.
+func (m *HeldMessageMutation) ClearDecidedAt() {
+	m.decided_at = nil
+	m.adddecided_at = nil
+	m.clearedFields[heldmessage.FieldDecidedAt] = struct{}{}
+}
+
+// DecidedAtCleared returns if the "decided_at" field was cleared in this mutation.
+func (m *HeldMessageMutation) DecidedAtCleared() bool {
+	_, ok := m.clearedFields[heldmessage.FieldDecidedAt]
+	return ok
+}
+
+// ResetDecidedAt resets all changes to the "decided_at" field.
+func (m *HeldMessageMutation) ResetDecidedAt() {
+	m.decided_at = nil
+	m.adddecided_at = nil
+	delete(m.clearedFields, heldmessage.FieldDecidedAt)
+}
+
+// Where appends a list predicates to the HeldMessageMutation builder.
+func (m *HeldMessageMutation) Where(ps ...predicate.HeldMessage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the HeldMessageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *HeldMessageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.HeldMessage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *HeldMessageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *HeldMessageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (HeldMessage).
+func (m *HeldMessageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *HeldMessageMutation) Fields() []string {
+	fields := make([]string, 0, 16)
+	if m.channel_id != nil {
+		fields = append(fields, heldmessage.FieldChannelID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, heldmessage.FieldUserID)
+	}
+	if m.text != nil {
+		fields = append(fields, heldmessage.FieldText)
+	}
+	if m.details != nil {
+		fields = append(fields, heldmessage.FieldDetails)
+	}
+	if m.rule_id != nil {
+		fields = append(fields, heldmessage.FieldRuleID)
+	}
+	if m.reply_to_message_id != nil {
+		fields = append(fields, heldmessage.FieldReplyToMessageID)
+	}
+	if m.is_bot != nil {
+		fields = append(fields, heldmessage.FieldIsBot)
+	}
+	if m.held_at != nil {
+		fields = append(fields, heldmessage.FieldHeldAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, heldmessage.FieldExpiresAt)
+	}
+	if m.approves != nil {
+		fields = append(fields, heldmessage.FieldApproves)
+	}
+	if m.due_at != nil {
+		fields = append(fields, heldmessage.FieldDueAt)
+	}
+	if m.status != nil {
+		fields = append(fields, heldmessage.FieldStatus)
+	}
+	if m.claimed_by != nil {
+		fields = append(fields, heldmessage.FieldClaimedBy)
+	}
+	if m.claimed_until != nil {
+		fields = append(fields, heldmessage.FieldClaimedUntil)
+	}
+	if m.decided_by != nil {
+		fields = append(fields, heldmessage.FieldDecidedBy)
+	}
+	if m.decided_at != nil {
+		fields = append(fields, heldmessage.FieldDecidedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *HeldMessageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case heldmessage.FieldChannelID:
+		return m.ChannelID()
+	case heldmessage.FieldUserID:
+		return m.UserID()
+	case heldmessage.FieldText:
+		return m.Text()
+	case heldmessage.FieldDetails:
+		return m.Details()
+	case heldmessage.FieldRuleID:
+		return m.RuleID()
+	case heldmessage.FieldReplyToMessageID:
+		return m.ReplyToMessageID()
+	case heldmessage.FieldIsBot:
+		return m.IsBot()
+	case heldmessage.FieldHeldAt:
+		return m.HeldAt()
+	case heldmessage.FieldExpiresAt:
+		return m.ExpiresAt()
+	case heldmessage.FieldApproves:
+		return m.Approves()
+	case heldmessage.FieldDueAt:
+		return m.DueAt()
+	case heldmessage.FieldStatus:
+		return m.Status()
+	case heldmessage.FieldClaimedBy:
+		return m.ClaimedBy()
+	case heldmessage.FieldClaimedUntil:
+		return m.ClaimedUntil()
+	case heldmessage.FieldDecidedBy:
+		return m.DecidedBy()
+	case heldmessage.FieldDecidedAt:
+		return m.DecidedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *HeldMessageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case heldmessage.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case heldmessage.FieldUserID:
+		return m.OldUserID(ctx)
+	case heldmessage.FieldText:
+		return m.OldText(ctx)
+	case heldmessage.FieldDetails:
+		return m.OldDetails(ctx)
+	case heldmessage.FieldRuleID:
+		return m.OldRuleID(ctx)
+	case heldmessage.FieldReplyToMessageID:
+		return m.OldReplyToMessageID(ctx)
+	case heldmessage.FieldIsBot:
+		return m.OldIsBot(ctx)
+	case heldmessage.FieldHeldAt:
+		return m.OldHeldAt(ctx)
+	case heldmessage.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case heldmessage.FieldApproves:
+		return m.OldApproves(ctx)
+	case heldmessage.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case heldmessage.FieldStatus:
+		return m.OldStatus(ctx)
+	case heldmessage.FieldClaimedBy:
+		return m.OldClaimedBy(ctx)
+	case heldmessage.FieldClaimedUntil:
+		return m.OldClaimedUntil(ctx)
+	case heldmessage.FieldDecidedBy:
+		return m.OldDecidedBy(ctx)
+	case heldmessage.FieldDecidedAt:
+		return m.OldDecidedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown HeldMessage field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *HeldMessageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case heldmessage.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case heldmessage.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case heldmessage.FieldText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetText(v)
+		return nil
+	case heldmessage.FieldDetails:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDetails(v)
+		return nil
+	case heldmessage.FieldRuleID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
+	case heldmessage.FieldReplyToMessageID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplyToMessageID(v)
+		return nil
+	case heldmessage.FieldIsBot:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsBot(v)
+		return nil
+	case heldmessage.FieldHeldAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeldAt(v)
+		return nil
+	case heldmessage.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case heldmessage.FieldApproves:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetApproves(v)
+		return nil
+	case heldmessage.FieldDueAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case heldmessage.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case heldmessage.FieldClaimedBy:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimedBy(v)
+		return nil
+	case heldmessage.FieldClaimedUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimedUntil(v)
+		return nil
+	case heldmessage.FieldDecidedBy:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDecidedBy(v)
+		return nil
+	case heldmessage.FieldDecidedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDecidedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown HeldMessage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *HeldMessageMutation) AddedFields() []string {
+	var fields []string
+	if m.addheld_at != nil {
+		fields = append(fields, heldmessage.FieldHeldAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, heldmessage.FieldExpiresAt)
+	}
+	if m.adddue_at != nil {
+		fields = append(fields, heldmessage.FieldDueAt)
+	}
+	if m.addclaimed_until != nil {
+		fields = append(fields, heldmessage.FieldClaimedUntil)
+	}
+	if m.adddecided_at != nil {
+		fields = append(fields, heldmessage.FieldDecidedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *HeldMessageMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case heldmessage.FieldHeldAt:
+		return m.AddedHeldAt()
+	case heldmessage.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case heldmessage.FieldDueAt:
+		return m.AddedDueAt()
+	case heldmessage.FieldClaimedUntil:
+		return m.AddedClaimedUntil()
+	case heldmessage.FieldDecidedAt:
+		return m.AddedDecidedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *HeldMessageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case heldmessage.FieldHeldAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeldAt(v)
+		return nil
+	case heldmessage.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case heldmessage.FieldDueAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDueAt(v)
+		return nil
+	case heldmessage.FieldClaimedUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddClaimedUntil(v)
+		return nil
+	case heldmessage.FieldDecidedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDecidedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown HeldMessage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *HeldMessageMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(heldmessage.FieldRuleID) {
+		fields = append(fields, heldmessage.FieldRuleID)
+	}
+	if m.FieldCleared(heldmessage.FieldReplyToMessageID) {
+		fields = append(fields, heldmessage.FieldReplyToMessageID)
+	}
+	if m.FieldCleared(heldmessage.FieldDueAt) {
+		fields = append(fields, heldmessage.FieldDueAt)
+	}
+	if m.FieldCleared(heldmessage.FieldClaimedBy) {
+		fields = append(fields, heldmessage.FieldClaimedBy)
+	}
+	if m.FieldCleared(heldmessage.FieldClaimedUntil) {
+		fields = append(fields, heldmessage.FieldClaimedUntil)
+	}
+	if m.FieldCleared(heldmessage.FieldDecidedBy) {
+		fields = append(fields, heldmessage.FieldDecidedBy)
+	}
+	if m.FieldCleared(heldmessage.FieldDecidedAt) {
+		fields = append(fields, heldmessage.FieldDecidedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *HeldMessageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *HeldMessageMutation) ClearField(name string) error {
+	switch name {
+	case heldmessage.FieldRuleID:
+		m.ClearRuleID()
+		return nil
+	case heldmessage.FieldReplyToMessageID:
+		m.ClearReplyToMessageID()
+		return nil
+	case heldmessage.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	case heldmessage.FieldClaimedBy:
+		m.ClearClaimedBy()
+		return nil
+	case heldmessage.FieldClaimedUntil:
+		m.ClearClaimedUntil()
+		return nil
+	case heldmessage.FieldDecidedBy:
+		m.ClearDecidedBy()
+		return nil
+	case heldmessage.FieldDecidedAt:
+		m.ClearDecidedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown HeldMessage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *HeldMessageMutation) ResetField(name string) error {
+	switch name {
+	case heldmessage.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case heldmessage.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case heldmessage.FieldText:
+		m.ResetText()
+		return nil
+	case heldmessage.FieldDetails:
+		m.ResetDetails()
+		return nil
+	case heldmessage.FieldRuleID:
+		m.ResetRuleID()
+		return nil
+	case heldmessage.FieldReplyToMessageID:
+		m.ResetReplyToMessageID()
+		return nil
+	case heldmessage.FieldIsBot:
+		m.ResetIsBot()
+		return nil
+	case heldmessage.FieldHeldAt:
+		m.ResetHeldAt()
+		return nil
+	case heldmessage.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case heldmessage.FieldApproves:
+		m.ResetApproves()
+		return nil
+	case heldmessage.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case heldmessage.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case heldmessage.FieldClaimedBy:
+		m.ResetClaimedBy()
+		return nil
+	case heldmessage.FieldClaimedUntil:
+		m.ResetClaimedUntil()
+		return nil
+	case heldmessage.FieldDecidedBy:
+		m.ResetDecidedBy()
+		return nil
+	case heldmessage.FieldDecidedAt:
+		m.ResetDecidedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown HeldMessage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *HeldMessageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *HeldMessageMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *HeldMessageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *HeldMessageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *HeldMessageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *HeldMessageMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *HeldMessageMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown HeldMessage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *HeldMessageMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown HeldMessage edge %s", name)
 }
 
 // IdempotencyKeyMutation represents an operation that mutates the IdempotencyKey nodes in the graph.
@@ -21430,6 +25660,7 @@ type MuteMutation struct {
 	expires_at    *instant.Instant
 	addexpires_at *instant.Instant
 	reason        *string
+	rule_id       *uid.ID
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Mute, error)
@@ -21628,6 +25859,38 @@ func (m *MuteMutation) ResetReason() {
 	m.reason = nil
 }
 
+// SetRuleID sets the "rule_id" field.
+func (m *MuteMutation) SetRuleID(u uid.ID) {
+	m.rule_id = &u
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *MuteMutation) RuleID() (r uid.ID, exists bool) {
+	v := m.rule_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRuleID clears the value of the "rule_id" field.
+func (m *MuteMutation) ClearRuleID() {
+	m.rule_id = nil
+	m.clearedFields[mute.FieldRuleID] = struct{}{}
+}
+
+// RuleIDCleared returns if the "rule_id" field was cleared in this mutation.
+func (m *MuteMutation) RuleIDCleared() bool {
+	_, ok := m.clearedFields[mute.FieldRuleID]
+	return ok
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *MuteMutation) ResetRuleID() {
+	m.rule_id = nil
+	delete(m.clearedFields, mute.FieldRuleID)
+}
+
 // Where appends a list predicates to the MuteMutation builder.
 func (m *MuteMutation) Where(ps ...predicate.Mute) {
 	m.predicates = append(m.predicates, ps...)
@@ -21662,7 +25925,7 @@ func (m *MuteMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MuteMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.channel_id != nil {
 		fields = append(fields, mute.FieldChannelID)
 	}
@@ -21680,6 +25943,9 @@ func (m *MuteMutation) Fields() []string {
 	}
 	if m.reason != nil {
 		fields = append(fields, mute.FieldReason)
+	}
+	if m.rule_id != nil {
+		fields = append(fields, mute.FieldRuleID)
 	}
 	return fields
 }
@@ -21701,6 +25967,8 @@ func (m *MuteMutation) Field(name string) (ent.Value, bool) {
 		return m.ExpiresAt()
 	case mute.FieldReason:
 		return m.Reason()
+	case mute.FieldRuleID:
+		return m.RuleID()
 	}
 	return nil, false
 }
@@ -21759,6 +26027,13 @@ func (m *MuteMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetReason(v)
 		return nil
+	case mute.FieldRuleID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Mute field %s", name)
 }
@@ -21815,7 +26090,11 @@ func (m *MuteMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *MuteMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(mute.FieldRuleID) {
+		fields = append(fields, mute.FieldRuleID)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -21828,6 +26107,11 @@ func (m *MuteMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *MuteMutation) ClearField(name string) error {
+	switch name {
+	case mute.FieldRuleID:
+		m.ClearRuleID()
+		return nil
+	}
 	return fmt.Errorf("unknown Mute nullable field %s", name)
 }
 
@@ -21852,6 +26136,9 @@ func (m *MuteMutation) ResetField(name string) error {
 		return nil
 	case mute.FieldReason:
 		m.ResetReason()
+		return nil
+	case mute.FieldRuleID:
+		m.ResetRuleID()
 		return nil
 	}
 	return fmt.Errorf("unknown Mute field %s", name)
@@ -25237,6 +29524,711 @@ func (m *ReplacedBanMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ReplacedBan edge %s", name)
 }
 
+// RetentionMutation represents an operation that mutates the Retention nodes in the graph.
+type RetentionMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *string
+	epoch           *int64
+	addepoch        *int64
+	expires_at      *instant.Instant
+	addexpires_at   *instant.Instant
+	done_before     *instant.Instant
+	adddone_before  *instant.Instant
+	round_before    *instant.Instant
+	addround_before *instant.Instant
+	round_after     *uid.ID
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Retention, error)
+	predicates      []predicate.Retention
+}
+
+var _ ent.Mutation = (*RetentionMutation)(nil)
+
+// retentionOption allows management of the mutation configuration using functional options.
+type retentionOption func(*RetentionMutation)
+
+// newRetentionMutation creates new mutation for the Retention entity.
+func newRetentionMutation(c config, op Op, opts ...retentionOption) *RetentionMutation {
+	m := &RetentionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRetention,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRetentionID sets the ID field of the mutation.
+func withRetentionID(id string) retentionOption {
+	return func(m *RetentionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Retention
+		)
+		m.oldValue = func(ctx context.Context) (*Retention, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Retention.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRetention sets the old Retention of the mutation.
+func withRetention(node *Retention) retentionOption {
+	return func(m *RetentionMutation) {
+		m.oldValue = func(context.Context) (*Retention, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RetentionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RetentionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Retention entities.
+func (m *RetentionMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RetentionMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RetentionMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Retention.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetEpoch sets the "epoch" field.
+func (m *RetentionMutation) SetEpoch(i int64) {
+	m.epoch = &i
+	m.addepoch = nil
+}
+
+// Epoch returns the value of the "epoch" field in the mutation.
+func (m *RetentionMutation) Epoch() (r int64, exists bool) {
+	v := m.epoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEpoch returns the old "epoch" field's value of the Retention entity.
+// If the Retention object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RetentionMutation) OldEpoch(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEpoch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEpoch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEpoch: %w", err)
+	}
+	return oldValue.Epoch, nil
+}
+
+// AddEpoch adds i to the "epoch" field.
+func (m *RetentionMutation) AddEpoch(i int64) {
+	if m.addepoch != nil {
+		*m.addepoch += i
+	} else {
+		m.addepoch = &i
+	}
+}
+
+// AddedEpoch returns the value that was added to the "epoch" field in this mutation.
+func (m *RetentionMutation) AddedEpoch() (r int64, exists bool) {
+	v := m.addepoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEpoch resets all changes to the "epoch" field.
+func (m *RetentionMutation) ResetEpoch() {
+	m.epoch = nil
+	m.addepoch = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *RetentionMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *RetentionMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Retention entity.
+// If the Retention object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RetentionMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *RetentionMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *RetentionMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *RetentionMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetDoneBefore sets the "done_before" field.
+func (m *RetentionMutation) SetDoneBefore(i instant.Instant) {
+	m.done_before = &i
+	m.adddone_before = nil
+}
+
+// DoneBefore returns the value of the "done_before" field in the mutation.
+func (m *RetentionMutation) DoneBefore() (r instant.Instant, exists bool) {
+	v := m.done_before
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDoneBefore returns the old "done_before" field's value of the Retention entity.
+// If the Retention object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RetentionMutation) OldDoneBefore(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDoneBefore is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDoneBefore requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDoneBefore: %w", err)
+	}
+	return oldValue.DoneBefore, nil
+}
+
+// AddDoneBefore adds i to the "done_before" field.
+func (m *RetentionMutation) AddDoneBefore(i instant.Instant) {
+	if m.adddone_before != nil {
+		*m.adddone_before += i
+	} else {
+		m.adddone_before = &i
+	}
+}
+
+// AddedDoneBefore returns the value that was added to the "done_before" field in this mutation.
+func (m *RetentionMutation) AddedDoneBefore() (r instant.Instant, exists bool) {
+	v := m.adddone_before
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDoneBefore resets all changes to the "done_before" field.
+func (m *RetentionMutation) ResetDoneBefore() {
+	m.done_before = nil
+	m.adddone_before = nil
+}
+
+// SetRoundBefore sets the "round_before" field.
+func (m *RetentionMutation) SetRoundBefore(i instant.Instant) {
+	m.round_before = &i
+	m.addround_before = nil
+}
+
+// RoundBefore returns the value of the "round_before" field in the mutation.
+func (m *RetentionMutation) RoundBefore() (r instant.Instant, exists bool) {
+	v := m.round_before
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRoundBefore returns the old "round_before" field's value of the Retention entity.
+// If the Retention object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RetentionMutation) OldRoundBefore(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRoundBefore is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRoundBefore requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRoundBefore: %w", err)
+	}
+	return oldValue.RoundBefore, nil
+}
+
+// AddRoundBefore adds i to the "round_before" field.
+func (m *RetentionMutation) AddRoundBefore(i instant.Instant) {
+	if m.addround_before != nil {
+		*m.addround_before += i
+	} else {
+		m.addround_before = &i
+	}
+}
+
+// AddedRoundBefore returns the value that was added to the "round_before" field in this mutation.
+func (m *RetentionMutation) AddedRoundBefore() (r instant.Instant, exists bool) {
+	v := m.addround_before
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRoundBefore resets all changes to the "round_before" field.
+func (m *RetentionMutation) ResetRoundBefore() {
+	m.round_before = nil
+	m.addround_before = nil
+}
+
+// SetRoundAfter sets the "round_after" field.
+func (m *RetentionMutation) SetRoundAfter(u uid.ID) {
+	m.round_after = &u
+}
+
+// RoundAfter returns the value of the "round_after" field in the mutation.
+func (m *RetentionMutation) RoundAfter() (r uid.ID, exists bool) {
+	v := m.round_after
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRoundAfter returns the old "round_after" field's value of the Retention entity.
+// If the Retention object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RetentionMutation) OldRoundAfter(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRoundAfter is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRoundAfter requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRoundAfter: %w", err)
+	}
+	return oldValue.RoundAfter, nil
+}
+
+// ClearRoundAfter clears the value of the "round_after" field.
+func (m *RetentionMutation) ClearRoundAfter() {
+	m.round_after = nil
+	m.clearedFields[retention.FieldRoundAfter] = struct{}{}
+}
+
+// RoundAfterCleared returns if the "round_after" field was cleared in this mutation.
+func (m *RetentionMutation) RoundAfterCleared() bool {
+	_, ok := m.clearedFields[retention.FieldRoundAfter]
+	return ok
+}
+
+// ResetRoundAfter resets all changes to the "round_after" field.
+func (m *RetentionMutation) ResetRoundAfter() {
+	m.round_after = nil
+	delete(m.clearedFields, retention.FieldRoundAfter)
+}
+
+// Where appends a list predicates to the RetentionMutation builder.
+func (m *RetentionMutation) Where(ps ...predicate.Retention) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RetentionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RetentionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Retention, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RetentionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RetentionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Retention).
+func (m *RetentionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RetentionMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.epoch != nil {
+		fields = append(fields, retention.FieldEpoch)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, retention.FieldExpiresAt)
+	}
+	if m.done_before != nil {
+		fields = append(fields, retention.FieldDoneBefore)
+	}
+	if m.round_before != nil {
+		fields = append(fields, retention.FieldRoundBefore)
+	}
+	if m.round_after != nil {
+		fields = append(fields, retention.FieldRoundAfter)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RetentionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case retention.FieldEpoch:
+		return m.Epoch()
+	case retention.FieldExpiresAt:
+		return m.ExpiresAt()
+	case retention.FieldDoneBefore:
+		return m.DoneBefore()
+	case retention.FieldRoundBefore:
+		return m.RoundBefore()
+	case retention.FieldRoundAfter:
+		return m.RoundAfter()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RetentionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case retention.FieldEpoch:
+		return m.OldEpoch(ctx)
+	case retention.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case retention.FieldDoneBefore:
+		return m.OldDoneBefore(ctx)
+	case retention.FieldRoundBefore:
+		return m.OldRoundBefore(ctx)
+	case retention.FieldRoundAfter:
+		return m.OldRoundAfter(ctx)
+	}
+	return nil, fmt.Errorf("unknown Retention field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RetentionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case retention.FieldEpoch:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEpoch(v)
+		return nil
+	case retention.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case retention.FieldDoneBefore:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDoneBefore(v)
+		return nil
+	case retention.FieldRoundBefore:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRoundBefore(v)
+		return nil
+	case retention.FieldRoundAfter:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRoundAfter(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Retention field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RetentionMutation) AddedFields() []string {
+	var fields []string
+	if m.addepoch != nil {
+		fields = append(fields, retention.FieldEpoch)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, retention.FieldExpiresAt)
+	}
+	if m.adddone_before != nil {
+		fields = append(fields, retention.FieldDoneBefore)
+	}
+	if m.addround_before != nil {
+		fields = append(fields, retention.FieldRoundBefore)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RetentionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case retention.FieldEpoch:
+		return m.AddedEpoch()
+	case retention.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case retention.FieldDoneBefore:
+		return m.AddedDoneBefore()
+	case retention.FieldRoundBefore:
+		return m.AddedRoundBefore()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RetentionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case retention.FieldEpoch:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEpoch(v)
+		return nil
+	case retention.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case retention.FieldDoneBefore:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDoneBefore(v)
+		return nil
+	case retention.FieldRoundBefore:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRoundBefore(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Retention numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RetentionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(retention.FieldRoundAfter) {
+		fields = append(fields, retention.FieldRoundAfter)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RetentionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RetentionMutation) ClearField(name string) error {
+	switch name {
+	case retention.FieldRoundAfter:
+		m.ClearRoundAfter()
+		return nil
+	}
+	return fmt.Errorf("unknown Retention nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RetentionMutation) ResetField(name string) error {
+	switch name {
+	case retention.FieldEpoch:
+		m.ResetEpoch()
+		return nil
+	case retention.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case retention.FieldDoneBefore:
+		m.ResetDoneBefore()
+		return nil
+	case retention.FieldRoundBefore:
+		m.ResetRoundBefore()
+		return nil
+	case retention.FieldRoundAfter:
+		m.ResetRoundAfter()
+		return nil
+	}
+	return fmt.Errorf("unknown Retention field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RetentionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RetentionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RetentionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RetentionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RetentionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RetentionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RetentionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Retention unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RetentionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Retention edge %s", name)
+}
+
 // RoleMutation represents an operation that mutates the Role nodes in the graph.
 type RoleMutation struct {
 	config
@@ -25765,6 +30757,1308 @@ func (m *RoleMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *RoleMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Role edge %s", name)
+}
+
+// ShieldMutation represents an operation that mutates the Shield nodes in the graph.
+type ShieldMutation struct {
+	config
+	op                           Op
+	typ                          string
+	id                           *uid.ID
+	preset                       *string
+	preset_version               *int64
+	addpreset_version            *int64
+	starts_itself                *bool
+	follows_per_minute           *int64
+	addfollows_per_minute        *int64
+	first_messages_per_minute    *int64
+	addfirst_messages_per_minute *int64
+	held_per_minute              *int64
+	addheld_per_minute           *int64
+	rests_until                  *instant.Instant
+	addrests_until               *instant.Instant
+	started_by                   *uid.ID
+	cause                        *string
+	reason                       *string
+	started_at                   *instant.Instant
+	addstarted_at                *instant.Instant
+	ends_at                      *instant.Instant
+	addends_at                   *instant.Instant
+	clearedFields                map[string]struct{}
+	done                         bool
+	oldValue                     func(context.Context) (*Shield, error)
+	predicates                   []predicate.Shield
+}
+
+var _ ent.Mutation = (*ShieldMutation)(nil)
+
+// shieldOption allows management of the mutation configuration using functional options.
+type shieldOption func(*ShieldMutation)
+
+// newShieldMutation creates new mutation for the Shield entity.
+func newShieldMutation(c config, op Op, opts ...shieldOption) *ShieldMutation {
+	m := &ShieldMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeShield,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withShieldID sets the ID field of the mutation.
+func withShieldID(id uid.ID) shieldOption {
+	return func(m *ShieldMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Shield
+		)
+		m.oldValue = func(ctx context.Context) (*Shield, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Shield.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withShield sets the old Shield of the mutation.
+func withShield(node *Shield) shieldOption {
+	return func(m *ShieldMutation) {
+		m.oldValue = func(context.Context) (*Shield, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ShieldMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ShieldMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Shield entities.
+func (m *ShieldMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ShieldMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ShieldMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Shield.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPreset sets the "preset" field.
+func (m *ShieldMutation) SetPreset(s string) {
+	m.preset = &s
+}
+
+// Preset returns the value of the "preset" field in the mutation.
+func (m *ShieldMutation) Preset() (r string, exists bool) {
+	v := m.preset
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreset returns the old "preset" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldPreset(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreset is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreset requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreset: %w", err)
+	}
+	return oldValue.Preset, nil
+}
+
+// ResetPreset resets all changes to the "preset" field.
+func (m *ShieldMutation) ResetPreset() {
+	m.preset = nil
+}
+
+// SetPresetVersion sets the "preset_version" field.
+func (m *ShieldMutation) SetPresetVersion(i int64) {
+	m.preset_version = &i
+	m.addpreset_version = nil
+}
+
+// PresetVersion returns the value of the "preset_version" field in the mutation.
+func (m *ShieldMutation) PresetVersion() (r int64, exists bool) {
+	v := m.preset_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPresetVersion returns the old "preset_version" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldPresetVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPresetVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPresetVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPresetVersion: %w", err)
+	}
+	return oldValue.PresetVersion, nil
+}
+
+// AddPresetVersion adds i to the "preset_version" field.
+func (m *ShieldMutation) AddPresetVersion(i int64) {
+	if m.addpreset_version != nil {
+		*m.addpreset_version += i
+	} else {
+		m.addpreset_version = &i
+	}
+}
+
+// AddedPresetVersion returns the value that was added to the "preset_version" field in this mutation.
+func (m *ShieldMutation) AddedPresetVersion() (r int64, exists bool) {
+	v := m.addpreset_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPresetVersion resets all changes to the "preset_version" field.
+func (m *ShieldMutation) ResetPresetVersion() {
+	m.preset_version = nil
+	m.addpreset_version = nil
+}
+
+// SetStartsItself sets the "starts_itself" field.
+func (m *ShieldMutation) SetStartsItself(b bool) {
+	m.starts_itself = &b
+}
+
+// StartsItself returns the value of the "starts_itself" field in the mutation.
+func (m *ShieldMutation) StartsItself() (r bool, exists bool) {
+	v := m.starts_itself
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartsItself returns the old "starts_itself" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldStartsItself(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartsItself is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartsItself requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartsItself: %w", err)
+	}
+	return oldValue.StartsItself, nil
+}
+
+// ResetStartsItself resets all changes to the "starts_itself" field.
+func (m *ShieldMutation) ResetStartsItself() {
+	m.starts_itself = nil
+}
+
+// SetFollowsPerMinute sets the "follows_per_minute" field.
+func (m *ShieldMutation) SetFollowsPerMinute(i int64) {
+	m.follows_per_minute = &i
+	m.addfollows_per_minute = nil
+}
+
+// FollowsPerMinute returns the value of the "follows_per_minute" field in the mutation.
+func (m *ShieldMutation) FollowsPerMinute() (r int64, exists bool) {
+	v := m.follows_per_minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFollowsPerMinute returns the old "follows_per_minute" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldFollowsPerMinute(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFollowsPerMinute is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFollowsPerMinute requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFollowsPerMinute: %w", err)
+	}
+	return oldValue.FollowsPerMinute, nil
+}
+
+// AddFollowsPerMinute adds i to the "follows_per_minute" field.
+func (m *ShieldMutation) AddFollowsPerMinute(i int64) {
+	if m.addfollows_per_minute != nil {
+		*m.addfollows_per_minute += i
+	} else {
+		m.addfollows_per_minute = &i
+	}
+}
+
+// AddedFollowsPerMinute returns the value that was added to the "follows_per_minute" field in this mutation.
+func (m *ShieldMutation) AddedFollowsPerMinute() (r int64, exists bool) {
+	v := m.addfollows_per_minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearFollowsPerMinute clears the value of the "follows_per_minute" field.
+func (m *ShieldMutation) ClearFollowsPerMinute() {
+	m.follows_per_minute = nil
+	m.addfollows_per_minute = nil
+	m.clearedFields[shield.FieldFollowsPerMinute] = struct{}{}
+}
+
+// FollowsPerMinuteCleared returns if the "follows_per_minute" field was cleared in this mutation.
+func (m *ShieldMutation) FollowsPerMinuteCleared() bool {
+	_, ok := m.clearedFields[shield.FieldFollowsPerMinute]
+	return ok
+}
+
+// ResetFollowsPerMinute resets all changes to the "follows_per_minute" field.
+func (m *ShieldMutation) ResetFollowsPerMinute() {
+	m.follows_per_minute = nil
+	m.addfollows_per_minute = nil
+	delete(m.clearedFields, shield.FieldFollowsPerMinute)
+}
+
+// SetFirstMessagesPerMinute sets the "first_messages_per_minute" field.
+func (m *ShieldMutation) SetFirstMessagesPerMinute(i int64) {
+	m.first_messages_per_minute = &i
+	m.addfirst_messages_per_minute = nil
+}
+
+// FirstMessagesPerMinute returns the value of the "first_messages_per_minute" field in the mutation.
+func (m *ShieldMutation) FirstMessagesPerMinute() (r int64, exists bool) {
+	v := m.first_messages_per_minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstMessagesPerMinute returns the old "first_messages_per_minute" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldFirstMessagesPerMinute(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstMessagesPerMinute is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstMessagesPerMinute requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstMessagesPerMinute: %w", err)
+	}
+	return oldValue.FirstMessagesPerMinute, nil
+}
+
+// AddFirstMessagesPerMinute adds i to the "first_messages_per_minute" field.
+func (m *ShieldMutation) AddFirstMessagesPerMinute(i int64) {
+	if m.addfirst_messages_per_minute != nil {
+		*m.addfirst_messages_per_minute += i
+	} else {
+		m.addfirst_messages_per_minute = &i
+	}
+}
+
+// AddedFirstMessagesPerMinute returns the value that was added to the "first_messages_per_minute" field in this mutation.
+func (m *ShieldMutation) AddedFirstMessagesPerMinute() (r int64, exists bool) {
+	v := m.addfirst_messages_per_minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearFirstMessagesPerMinute clears the value of the "first_messages_per_minute" field.
+func (m *ShieldMutation) ClearFirstMessagesPerMinute() {
+	m.first_messages_per_minute = nil
+	m.addfirst_messages_per_minute = nil
+	m.clearedFields[shield.FieldFirstMessagesPerMinute] = struct{}{}
+}
+
+// FirstMessagesPerMinuteCleared returns if the "first_messages_per_minute" field was cleared in this mutation.
+func (m *ShieldMutation) FirstMessagesPerMinuteCleared() bool {
+	_, ok := m.clearedFields[shield.FieldFirstMessagesPerMinute]
+	return ok
+}
+
+// ResetFirstMessagesPerMinute resets all changes to the "first_messages_per_minute" field.
+func (m *ShieldMutation) ResetFirstMessagesPerMinute() {
+	m.first_messages_per_minute = nil
+	m.addfirst_messages_per_minute = nil
+	delete(m.clearedFields, shield.FieldFirstMessagesPerMinute)
+}
+
+// SetHeldPerMinute sets the "held_per_minute" field.
+func (m *ShieldMutation) SetHeldPerMinute(i int64) {
+	m.held_per_minute = &i
+	m.addheld_per_minute = nil
+}
+
+// HeldPerMinute returns the value of the "held_per_minute" field in the mutation.
+func (m *ShieldMutation) HeldPerMinute() (r int64, exists bool) {
+	v := m.held_per_minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeldPerMinute returns the old "held_per_minute" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldHeldPerMinute(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeldPerMinute is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeldPerMinute requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeldPerMinute: %w", err)
+	}
+	return oldValue.HeldPerMinute, nil
+}
+
+// AddHeldPerMinute adds i to the "held_per_minute" field.
+func (m *ShieldMutation) AddHeldPerMinute(i int64) {
+	if m.addheld_per_minute != nil {
+		*m.addheld_per_minute += i
+	} else {
+		m.addheld_per_minute = &i
+	}
+}
+
+// AddedHeldPerMinute returns the value that was added to the "held_per_minute" field in this mutation.
+func (m *ShieldMutation) AddedHeldPerMinute() (r int64, exists bool) {
+	v := m.addheld_per_minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearHeldPerMinute clears the value of the "held_per_minute" field.
+func (m *ShieldMutation) ClearHeldPerMinute() {
+	m.held_per_minute = nil
+	m.addheld_per_minute = nil
+	m.clearedFields[shield.FieldHeldPerMinute] = struct{}{}
+}
+
+// HeldPerMinuteCleared returns if the "held_per_minute" field was cleared in this mutation.
+func (m *ShieldMutation) HeldPerMinuteCleared() bool {
+	_, ok := m.clearedFields[shield.FieldHeldPerMinute]
+	return ok
+}
+
+// ResetHeldPerMinute resets all changes to the "held_per_minute" field.
+func (m *ShieldMutation) ResetHeldPerMinute() {
+	m.held_per_minute = nil
+	m.addheld_per_minute = nil
+	delete(m.clearedFields, shield.FieldHeldPerMinute)
+}
+
+// SetRestsUntil sets the "rests_until" field.
+func (m *ShieldMutation) SetRestsUntil(i instant.Instant) {
+	m.rests_until = &i
+	m.addrests_until = nil
+}
+
+// RestsUntil returns the value of the "rests_until" field in the mutation.
+func (m *ShieldMutation) RestsUntil() (r instant.Instant, exists bool) {
+	v := m.rests_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRestsUntil returns the old "rests_until" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldRestsUntil(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRestsUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRestsUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRestsUntil: %w", err)
+	}
+	return oldValue.RestsUntil, nil
+}
+
+// AddRestsUntil adds i to the "rests_until" field.
+func (m *ShieldMutation) AddRestsUntil(i instant.Instant) {
+	if m.addrests_until != nil {
+		*m.addrests_until += i
+	} else {
+		m.addrests_until = &i
+	}
+}
+
+// AddedRestsUntil returns the value that was added to the "rests_until" field in this mutation.
+func (m *ShieldMutation) AddedRestsUntil() (r instant.Instant, exists bool) {
+	v := m.addrests_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRestsUntil clears the value of the "rests_until" field.
+func (m *ShieldMutation) ClearRestsUntil() {
+	m.rests_until = nil
+	m.addrests_until = nil
+	m.clearedFields[shield.FieldRestsUntil] = struct{}{}
+}
+
+// RestsUntilCleared returns if the "rests_until" field was cleared in this mutation.
+func (m *ShieldMutation) RestsUntilCleared() bool {
+	_, ok := m.clearedFields[shield.FieldRestsUntil]
+	return ok
+}
+
+// ResetRestsUntil resets all changes to the "rests_until" field.
+func (m *ShieldMutation) ResetRestsUntil() {
+	m.rests_until = nil
+	m.addrests_until = nil
+	delete(m.clearedFields, shield.FieldRestsUntil)
+}
+
+// SetStartedBy sets the "started_by" field.
+func (m *ShieldMutation) SetStartedBy(u uid.ID) {
+	m.started_by = &u
+}
+
+// StartedBy returns the value of the "started_by" field in the mutation.
+func (m *ShieldMutation) StartedBy() (r uid.ID, exists bool) {
+	v := m.started_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedBy returns the old "started_by" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldStartedBy(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedBy: %w", err)
+	}
+	return oldValue.StartedBy, nil
+}
+
+// ClearStartedBy clears the value of the "started_by" field.
+func (m *ShieldMutation) ClearStartedBy() {
+	m.started_by = nil
+	m.clearedFields[shield.FieldStartedBy] = struct{}{}
+}
+
+// StartedByCleared returns if the "started_by" field was cleared in this mutation.
+func (m *ShieldMutation) StartedByCleared() bool {
+	_, ok := m.clearedFields[shield.FieldStartedBy]
+	return ok
+}
+
+// ResetStartedBy resets all changes to the "started_by" field.
+func (m *ShieldMutation) ResetStartedBy() {
+	m.started_by = nil
+	delete(m.clearedFields, shield.FieldStartedBy)
+}
+
+// SetCause sets the "cause" field.
+func (m *ShieldMutation) SetCause(s string) {
+	m.cause = &s
+}
+
+// Cause returns the value of the "cause" field in the mutation.
+func (m *ShieldMutation) Cause() (r string, exists bool) {
+	v := m.cause
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCause returns the old "cause" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldCause(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCause is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCause requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCause: %w", err)
+	}
+	return oldValue.Cause, nil
+}
+
+// ResetCause resets all changes to the "cause" field.
+func (m *ShieldMutation) ResetCause() {
+	m.cause = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *ShieldMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *ShieldMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *ShieldMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *ShieldMutation) SetStartedAt(i instant.Instant) {
+	m.started_at = &i
+	m.addstarted_at = nil
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *ShieldMutation) StartedAt() (r instant.Instant, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldStartedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// AddStartedAt adds i to the "started_at" field.
+func (m *ShieldMutation) AddStartedAt(i instant.Instant) {
+	if m.addstarted_at != nil {
+		*m.addstarted_at += i
+	} else {
+		m.addstarted_at = &i
+	}
+}
+
+// AddedStartedAt returns the value that was added to the "started_at" field in this mutation.
+func (m *ShieldMutation) AddedStartedAt() (r instant.Instant, exists bool) {
+	v := m.addstarted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearStartedAt clears the value of the "started_at" field.
+func (m *ShieldMutation) ClearStartedAt() {
+	m.started_at = nil
+	m.addstarted_at = nil
+	m.clearedFields[shield.FieldStartedAt] = struct{}{}
+}
+
+// StartedAtCleared returns if the "started_at" field was cleared in this mutation.
+func (m *ShieldMutation) StartedAtCleared() bool {
+	_, ok := m.clearedFields[shield.FieldStartedAt]
+	return ok
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *ShieldMutation) ResetStartedAt() {
+	m.started_at = nil
+	m.addstarted_at = nil
+	delete(m.clearedFields, shield.FieldStartedAt)
+}
+
+// SetEndsAt sets the "ends_at" field.
+func (m *ShieldMutation) SetEndsAt(i instant.Instant) {
+	m.ends_at = &i
+	m.addends_at = nil
+}
+
+// EndsAt returns the value of the "ends_at" field in the mutation.
+func (m *ShieldMutation) EndsAt() (r instant.Instant, exists bool) {
+	v := m.ends_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndsAt returns the old "ends_at" field's value of the Shield entity.
+// If the Shield object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ShieldMutation) OldEndsAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndsAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndsAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndsAt: %w", err)
+	}
+	return oldValue.EndsAt, nil
+}
+
+// AddEndsAt adds i to the "ends_at" field.
+func (m *ShieldMutation) AddEndsAt(i instant.Instant) {
+	if m.addends_at != nil {
+		*m.addends_at += i
+	} else {
+		m.addends_at = &i
+	}
+}
+
+// AddedEndsAt returns the value that was added to the "ends_at" field in this mutation.
+func (m *ShieldMutation) AddedEndsAt() (r instant.Instant, exists bool) {
+	v := m.addends_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEndsAt clears the value of the "ends_at" field.
+func (m *ShieldMutation) ClearEndsAt() {
+	m.ends_at = nil
+	m.addends_at = nil
+	m.clearedFields[shield.FieldEndsAt] = struct{}{}
+}
+
+// EndsAtCleared returns if the "ends_at" field was cleared in this mutation.
+func (m *ShieldMutation) EndsAtCleared() bool {
+	_, ok := m.clearedFields[shield.FieldEndsAt]
+	return ok
+}
+
+// ResetEndsAt resets all changes to the "ends_at" field.
+func (m *ShieldMutation) ResetEndsAt() {
+	m.ends_at = nil
+	m.addends_at = nil
+	delete(m.clearedFields, shield.FieldEndsAt)
+}
+
+// Where appends a list predicates to the ShieldMutation builder.
+func (m *ShieldMutation) Where(ps ...predicate.Shield) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ShieldMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ShieldMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Shield, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ShieldMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ShieldMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Shield).
+func (m *ShieldMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ShieldMutation) Fields() []string {
+	fields := make([]string, 0, 12)
+	if m.preset != nil {
+		fields = append(fields, shield.FieldPreset)
+	}
+	if m.preset_version != nil {
+		fields = append(fields, shield.FieldPresetVersion)
+	}
+	if m.starts_itself != nil {
+		fields = append(fields, shield.FieldStartsItself)
+	}
+	if m.follows_per_minute != nil {
+		fields = append(fields, shield.FieldFollowsPerMinute)
+	}
+	if m.first_messages_per_minute != nil {
+		fields = append(fields, shield.FieldFirstMessagesPerMinute)
+	}
+	if m.held_per_minute != nil {
+		fields = append(fields, shield.FieldHeldPerMinute)
+	}
+	if m.rests_until != nil {
+		fields = append(fields, shield.FieldRestsUntil)
+	}
+	if m.started_by != nil {
+		fields = append(fields, shield.FieldStartedBy)
+	}
+	if m.cause != nil {
+		fields = append(fields, shield.FieldCause)
+	}
+	if m.reason != nil {
+		fields = append(fields, shield.FieldReason)
+	}
+	if m.started_at != nil {
+		fields = append(fields, shield.FieldStartedAt)
+	}
+	if m.ends_at != nil {
+		fields = append(fields, shield.FieldEndsAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ShieldMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case shield.FieldPreset:
+		return m.Preset()
+	case shield.FieldPresetVersion:
+		return m.PresetVersion()
+	case shield.FieldStartsItself:
+		return m.StartsItself()
+	case shield.FieldFollowsPerMinute:
+		return m.FollowsPerMinute()
+	case shield.FieldFirstMessagesPerMinute:
+		return m.FirstMessagesPerMinute()
+	case shield.FieldHeldPerMinute:
+		return m.HeldPerMinute()
+	case shield.FieldRestsUntil:
+		return m.RestsUntil()
+	case shield.FieldStartedBy:
+		return m.StartedBy()
+	case shield.FieldCause:
+		return m.Cause()
+	case shield.FieldReason:
+		return m.Reason()
+	case shield.FieldStartedAt:
+		return m.StartedAt()
+	case shield.FieldEndsAt:
+		return m.EndsAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ShieldMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case shield.FieldPreset:
+		return m.OldPreset(ctx)
+	case shield.FieldPresetVersion:
+		return m.OldPresetVersion(ctx)
+	case shield.FieldStartsItself:
+		return m.OldStartsItself(ctx)
+	case shield.FieldFollowsPerMinute:
+		return m.OldFollowsPerMinute(ctx)
+	case shield.FieldFirstMessagesPerMinute:
+		return m.OldFirstMessagesPerMinute(ctx)
+	case shield.FieldHeldPerMinute:
+		return m.OldHeldPerMinute(ctx)
+	case shield.FieldRestsUntil:
+		return m.OldRestsUntil(ctx)
+	case shield.FieldStartedBy:
+		return m.OldStartedBy(ctx)
+	case shield.FieldCause:
+		return m.OldCause(ctx)
+	case shield.FieldReason:
+		return m.OldReason(ctx)
+	case shield.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case shield.FieldEndsAt:
+		return m.OldEndsAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Shield field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ShieldMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case shield.FieldPreset:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreset(v)
+		return nil
+	case shield.FieldPresetVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPresetVersion(v)
+		return nil
+	case shield.FieldStartsItself:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartsItself(v)
+		return nil
+	case shield.FieldFollowsPerMinute:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFollowsPerMinute(v)
+		return nil
+	case shield.FieldFirstMessagesPerMinute:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstMessagesPerMinute(v)
+		return nil
+	case shield.FieldHeldPerMinute:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeldPerMinute(v)
+		return nil
+	case shield.FieldRestsUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRestsUntil(v)
+		return nil
+	case shield.FieldStartedBy:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedBy(v)
+		return nil
+	case shield.FieldCause:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCause(v)
+		return nil
+	case shield.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case shield.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case shield.FieldEndsAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndsAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Shield field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ShieldMutation) AddedFields() []string {
+	var fields []string
+	if m.addpreset_version != nil {
+		fields = append(fields, shield.FieldPresetVersion)
+	}
+	if m.addfollows_per_minute != nil {
+		fields = append(fields, shield.FieldFollowsPerMinute)
+	}
+	if m.addfirst_messages_per_minute != nil {
+		fields = append(fields, shield.FieldFirstMessagesPerMinute)
+	}
+	if m.addheld_per_minute != nil {
+		fields = append(fields, shield.FieldHeldPerMinute)
+	}
+	if m.addrests_until != nil {
+		fields = append(fields, shield.FieldRestsUntil)
+	}
+	if m.addstarted_at != nil {
+		fields = append(fields, shield.FieldStartedAt)
+	}
+	if m.addends_at != nil {
+		fields = append(fields, shield.FieldEndsAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ShieldMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case shield.FieldPresetVersion:
+		return m.AddedPresetVersion()
+	case shield.FieldFollowsPerMinute:
+		return m.AddedFollowsPerMinute()
+	case shield.FieldFirstMessagesPerMinute:
+		return m.AddedFirstMessagesPerMinute()
+	case shield.FieldHeldPerMinute:
+		return m.AddedHeldPerMinute()
+	case shield.FieldRestsUntil:
+		return m.AddedRestsUntil()
+	case shield.FieldStartedAt:
+		return m.AddedStartedAt()
+	case shield.FieldEndsAt:
+		return m.AddedEndsAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ShieldMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case shield.FieldPresetVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPresetVersion(v)
+		return nil
+	case shield.FieldFollowsPerMinute:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFollowsPerMinute(v)
+		return nil
+	case shield.FieldFirstMessagesPerMinute:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFirstMessagesPerMinute(v)
+		return nil
+	case shield.FieldHeldPerMinute:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeldPerMinute(v)
+		return nil
+	case shield.FieldRestsUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRestsUntil(v)
+		return nil
+	case shield.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStartedAt(v)
+		return nil
+	case shield.FieldEndsAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndsAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Shield numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ShieldMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(shield.FieldFollowsPerMinute) {
+		fields = append(fields, shield.FieldFollowsPerMinute)
+	}
+	if m.FieldCleared(shield.FieldFirstMessagesPerMinute) {
+		fields = append(fields, shield.FieldFirstMessagesPerMinute)
+	}
+	if m.FieldCleared(shield.FieldHeldPerMinute) {
+		fields = append(fields, shield.FieldHeldPerMinute)
+	}
+	if m.FieldCleared(shield.FieldRestsUntil) {
+		fields = append(fields, shield.FieldRestsUntil)
+	}
+	if m.FieldCleared(shield.FieldStartedBy) {
+		fields = append(fields, shield.FieldStartedBy)
+	}
+	if m.FieldCleared(shield.FieldStartedAt) {
+		fields = append(fields, shield.FieldStartedAt)
+	}
+	if m.FieldCleared(shield.FieldEndsAt) {
+		fields = append(fields, shield.FieldEndsAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ShieldMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ShieldMutation) ClearField(name string) error {
+	switch name {
+	case shield.FieldFollowsPerMinute:
+		m.ClearFollowsPerMinute()
+		return nil
+	case shield.FieldFirstMessagesPerMinute:
+		m.ClearFirstMessagesPerMinute()
+		return nil
+	case shield.FieldHeldPerMinute:
+		m.ClearHeldPerMinute()
+		return nil
+	case shield.FieldRestsUntil:
+		m.ClearRestsUntil()
+		return nil
+	case shield.FieldStartedBy:
+		m.ClearStartedBy()
+		return nil
+	case shield.FieldStartedAt:
+		m.ClearStartedAt()
+		return nil
+	case shield.FieldEndsAt:
+		m.ClearEndsAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Shield nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ShieldMutation) ResetField(name string) error {
+	switch name {
+	case shield.FieldPreset:
+		m.ResetPreset()
+		return nil
+	case shield.FieldPresetVersion:
+		m.ResetPresetVersion()
+		return nil
+	case shield.FieldStartsItself:
+		m.ResetStartsItself()
+		return nil
+	case shield.FieldFollowsPerMinute:
+		m.ResetFollowsPerMinute()
+		return nil
+	case shield.FieldFirstMessagesPerMinute:
+		m.ResetFirstMessagesPerMinute()
+		return nil
+	case shield.FieldHeldPerMinute:
+		m.ResetHeldPerMinute()
+		return nil
+	case shield.FieldRestsUntil:
+		m.ResetRestsUntil()
+		return nil
+	case shield.FieldStartedBy:
+		m.ResetStartedBy()
+		return nil
+	case shield.FieldCause:
+		m.ResetCause()
+		return nil
+	case shield.FieldReason:
+		m.ResetReason()
+		return nil
+	case shield.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case shield.FieldEndsAt:
+		m.ResetEndsAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Shield field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ShieldMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ShieldMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ShieldMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ShieldMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ShieldMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ShieldMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ShieldMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Shield unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ShieldMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Shield edge %s", name)
 }
 
 // StandingSubscriberMutation represents an operation that mutates the StandingSubscriber nodes in the graph.
@@ -31291,26 +37585,504 @@ func (m *TokenMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Token edge %s", name)
 }
 
+// UniqueTextMutation represents an operation that mutates the UniqueText nodes in the graph.
+type UniqueTextMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *digest.SHA256
+	channel_id    *uid.ID
+	message_id    *uid.ID
+	sent_at       *instant.Instant
+	addsent_at    *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*UniqueText, error)
+	predicates    []predicate.UniqueText
+}
+
+var _ ent.Mutation = (*UniqueTextMutation)(nil)
+
+// uniquetextOption allows management of the mutation configuration using functional options.
+type uniquetextOption func(*UniqueTextMutation)
+
+// newUniqueTextMutation creates new mutation for the UniqueText entity.
+func newUniqueTextMutation(c config, op Op, opts ...uniquetextOption) *UniqueTextMutation {
+	m := &UniqueTextMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeUniqueText,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withUniqueTextID sets the ID field of the mutation.
+func withUniqueTextID(id digest.SHA256) uniquetextOption {
+	return func(m *UniqueTextMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *UniqueText
+		)
+		m.oldValue = func(ctx context.Context) (*UniqueText, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().UniqueText.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withUniqueText sets the old UniqueText of the mutation.
+func withUniqueText(node *UniqueText) uniquetextOption {
+	return func(m *UniqueTextMutation) {
+		m.oldValue = func(context.Context) (*UniqueText, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m UniqueTextMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m UniqueTextMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of UniqueText entities.
+func (m *UniqueTextMutation) SetID(id digest.SHA256) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *UniqueTextMutation) ID() (id digest.SHA256, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *UniqueTextMutation) IDs(ctx context.Context) ([]digest.SHA256, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []digest.SHA256{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().UniqueText.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *UniqueTextMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *UniqueTextMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the UniqueText entity.
+// If the UniqueText object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UniqueTextMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *UniqueTextMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetMessageID sets the "message_id" field.
+func (m *UniqueTextMutation) SetMessageID(u uid.ID) {
+	m.message_id = &u
+}
+
+// MessageID returns the value of the "message_id" field in the mutation.
+func (m *UniqueTextMutation) MessageID() (r uid.ID, exists bool) {
+	v := m.message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessageID returns the old "message_id" field's value of the UniqueText entity.
+// If the UniqueText object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UniqueTextMutation) OldMessageID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
+	}
+	return oldValue.MessageID, nil
+}
+
+// ResetMessageID resets all changes to the "message_id" field.
+func (m *UniqueTextMutation) ResetMessageID() {
+	m.message_id = nil
+}
+
+// SetSentAt sets the "sent_at" field.
+func (m *UniqueTextMutation) SetSentAt(i instant.Instant) {
+	m.sent_at = &i
+	m.addsent_at = nil
+}
+
+// SentAt returns the value of the "sent_at" field in the mutation.
+func (m *UniqueTextMutation) SentAt() (r instant.Instant, exists bool) {
+	v := m.sent_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSentAt returns the old "sent_at" field's value of the UniqueText entity.
+// If the UniqueText object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UniqueTextMutation) OldSentAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSentAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSentAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSentAt: %w", err)
+	}
+	return oldValue.SentAt, nil
+}
+
+// AddSentAt adds i to the "sent_at" field.
+func (m *UniqueTextMutation) AddSentAt(i instant.Instant) {
+	if m.addsent_at != nil {
+		*m.addsent_at += i
+	} else {
+		m.addsent_at = &i
+	}
+}
+
+// AddedSentAt returns the value that was added to the "sent_at" field in this mutation.
+func (m *UniqueTextMutation) AddedSentAt() (r instant.Instant, exists bool) {
+	v := m.addsent_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSentAt resets all changes to the "sent_at" field.
+func (m *UniqueTextMutation) ResetSentAt() {
+	m.sent_at = nil
+	m.addsent_at = nil
+}
+
+// Where appends a list predicates to the UniqueTextMutation builder.
+func (m *UniqueTextMutation) Where(ps ...predicate.UniqueText) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the UniqueTextMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *UniqueTextMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.UniqueText, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *UniqueTextMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *UniqueTextMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (UniqueText).
+func (m *UniqueTextMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *UniqueTextMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.channel_id != nil {
+		fields = append(fields, uniquetext.FieldChannelID)
+	}
+	if m.message_id != nil {
+		fields = append(fields, uniquetext.FieldMessageID)
+	}
+	if m.sent_at != nil {
+		fields = append(fields, uniquetext.FieldSentAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *UniqueTextMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case uniquetext.FieldChannelID:
+		return m.ChannelID()
+	case uniquetext.FieldMessageID:
+		return m.MessageID()
+	case uniquetext.FieldSentAt:
+		return m.SentAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *UniqueTextMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case uniquetext.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case uniquetext.FieldMessageID:
+		return m.OldMessageID(ctx)
+	case uniquetext.FieldSentAt:
+		return m.OldSentAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown UniqueText field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UniqueTextMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case uniquetext.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case uniquetext.FieldMessageID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessageID(v)
+		return nil
+	case uniquetext.FieldSentAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSentAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UniqueText field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *UniqueTextMutation) AddedFields() []string {
+	var fields []string
+	if m.addsent_at != nil {
+		fields = append(fields, uniquetext.FieldSentAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *UniqueTextMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case uniquetext.FieldSentAt:
+		return m.AddedSentAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UniqueTextMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case uniquetext.FieldSentAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSentAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UniqueText numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *UniqueTextMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *UniqueTextMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *UniqueTextMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown UniqueText nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *UniqueTextMutation) ResetField(name string) error {
+	switch name {
+	case uniquetext.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case uniquetext.FieldMessageID:
+		m.ResetMessageID()
+		return nil
+	case uniquetext.FieldSentAt:
+		m.ResetSentAt()
+		return nil
+	}
+	return fmt.Errorf("unknown UniqueText field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *UniqueTextMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *UniqueTextMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *UniqueTextMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *UniqueTextMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *UniqueTextMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *UniqueTextMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *UniqueTextMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown UniqueText unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *UniqueTextMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown UniqueText edge %s", name)
+}
+
 // UserMutation represents an operation that mutates the User nodes in the graph.
 type UserMutation struct {
 	config
-	op                Op
-	typ               string
-	id                *uid.ID
-	username          *string
-	slug              *string
-	display_name      *string
-	avatar_url        *string
-	created_at        *instant.Instant
-	addcreated_at     *instant.Instant
-	deleted_at        *instant.Instant
-	adddeleted_at     *instant.Instant
-	rights_version    *int64
-	addrights_version *int64
-	clearedFields     map[string]struct{}
-	done              bool
-	oldValue          func(context.Context) (*User, error)
-	predicates        []predicate.User
+	op                    Op
+	typ                   string
+	id                    *uid.ID
+	username              *string
+	slug                  *string
+	display_name          *string
+	avatar_url            *string
+	created_at            *instant.Instant
+	addcreated_at         *instant.Instant
+	account_created_at    *instant.Instant
+	addaccount_created_at *instant.Instant
+	deleted_at            *instant.Instant
+	adddeleted_at         *instant.Instant
+	rights_version        *int64
+	addrights_version     *int64
+	clearedFields         map[string]struct{}
+	done                  bool
+	oldValue              func(context.Context) (*User, error)
+	predicates            []predicate.User
 }
 
 var _ ent.Mutation = (*UserMutation)(nil)
@@ -31617,6 +38389,76 @@ func (m *UserMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
+// SetAccountCreatedAt sets the "account_created_at" field.
+func (m *UserMutation) SetAccountCreatedAt(i instant.Instant) {
+	m.account_created_at = &i
+	m.addaccount_created_at = nil
+}
+
+// AccountCreatedAt returns the value of the "account_created_at" field in the mutation.
+func (m *UserMutation) AccountCreatedAt() (r instant.Instant, exists bool) {
+	v := m.account_created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountCreatedAt returns the old "account_created_at" field's value of the User entity.
+// If the User object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserMutation) OldAccountCreatedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountCreatedAt: %w", err)
+	}
+	return oldValue.AccountCreatedAt, nil
+}
+
+// AddAccountCreatedAt adds i to the "account_created_at" field.
+func (m *UserMutation) AddAccountCreatedAt(i instant.Instant) {
+	if m.addaccount_created_at != nil {
+		*m.addaccount_created_at += i
+	} else {
+		m.addaccount_created_at = &i
+	}
+}
+
+// AddedAccountCreatedAt returns the value that was added to the "account_created_at" field in this mutation.
+func (m *UserMutation) AddedAccountCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addaccount_created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearAccountCreatedAt clears the value of the "account_created_at" field.
+func (m *UserMutation) ClearAccountCreatedAt() {
+	m.account_created_at = nil
+	m.addaccount_created_at = nil
+	m.clearedFields[user.FieldAccountCreatedAt] = struct{}{}
+}
+
+// AccountCreatedAtCleared returns if the "account_created_at" field was cleared in this mutation.
+func (m *UserMutation) AccountCreatedAtCleared() bool {
+	_, ok := m.clearedFields[user.FieldAccountCreatedAt]
+	return ok
+}
+
+// ResetAccountCreatedAt resets all changes to the "account_created_at" field.
+func (m *UserMutation) ResetAccountCreatedAt() {
+	m.account_created_at = nil
+	m.addaccount_created_at = nil
+	delete(m.clearedFields, user.FieldAccountCreatedAt)
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (m *UserMutation) SetDeletedAt(i instant.Instant) {
 	m.deleted_at = &i
@@ -31777,7 +38619,7 @@ func (m *UserMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UserMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.username != nil {
 		fields = append(fields, user.FieldUsername)
 	}
@@ -31792,6 +38634,9 @@ func (m *UserMutation) Fields() []string {
 	}
 	if m.created_at != nil {
 		fields = append(fields, user.FieldCreatedAt)
+	}
+	if m.account_created_at != nil {
+		fields = append(fields, user.FieldAccountCreatedAt)
 	}
 	if m.deleted_at != nil {
 		fields = append(fields, user.FieldDeletedAt)
@@ -31817,6 +38662,8 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 		return m.AvatarURL()
 	case user.FieldCreatedAt:
 		return m.CreatedAt()
+	case user.FieldAccountCreatedAt:
+		return m.AccountCreatedAt()
 	case user.FieldDeletedAt:
 		return m.DeletedAt()
 	case user.FieldRightsVersion:
@@ -31840,6 +38687,8 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldAvatarURL(ctx)
 	case user.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case user.FieldAccountCreatedAt:
+		return m.OldAccountCreatedAt(ctx)
 	case user.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
 	case user.FieldRightsVersion:
@@ -31888,6 +38737,13 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetCreatedAt(v)
 		return nil
+	case user.FieldAccountCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountCreatedAt(v)
+		return nil
 	case user.FieldDeletedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -31913,6 +38769,9 @@ func (m *UserMutation) AddedFields() []string {
 	if m.addcreated_at != nil {
 		fields = append(fields, user.FieldCreatedAt)
 	}
+	if m.addaccount_created_at != nil {
+		fields = append(fields, user.FieldAccountCreatedAt)
+	}
 	if m.adddeleted_at != nil {
 		fields = append(fields, user.FieldDeletedAt)
 	}
@@ -31929,6 +38788,8 @@ func (m *UserMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case user.FieldCreatedAt:
 		return m.AddedCreatedAt()
+	case user.FieldAccountCreatedAt:
+		return m.AddedAccountCreatedAt()
 	case user.FieldDeletedAt:
 		return m.AddedDeletedAt()
 	case user.FieldRightsVersion:
@@ -31948,6 +38809,13 @@ func (m *UserMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddCreatedAt(v)
+		return nil
+	case user.FieldAccountCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountCreatedAt(v)
 		return nil
 	case user.FieldDeletedAt:
 		v, ok := value.(instant.Instant)
@@ -31971,6 +38839,9 @@ func (m *UserMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *UserMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(user.FieldAccountCreatedAt) {
+		fields = append(fields, user.FieldAccountCreatedAt)
+	}
 	if m.FieldCleared(user.FieldDeletedAt) {
 		fields = append(fields, user.FieldDeletedAt)
 	}
@@ -31988,6 +38859,9 @@ func (m *UserMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *UserMutation) ClearField(name string) error {
 	switch name {
+	case user.FieldAccountCreatedAt:
+		m.ClearAccountCreatedAt()
+		return nil
 	case user.FieldDeletedAt:
 		m.ClearDeletedAt()
 		return nil
@@ -32013,6 +38887,9 @@ func (m *UserMutation) ResetField(name string) error {
 		return nil
 	case user.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case user.FieldAccountCreatedAt:
+		m.ResetAccountCreatedAt()
 		return nil
 	case user.FieldDeletedAt:
 		m.ResetDeletedAt()

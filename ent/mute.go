@@ -27,7 +27,9 @@ type Mute struct {
 	// When the mute ends, exclusive.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
 	// Why the user is muted; may be empty.
-	Reason       string `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// The chat rule that muted the user; null if none did.
+	RuleID       *uid.ID `json:"rule_id,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -36,6 +38,8 @@ func (*Mute) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case mute.FieldRuleID:
+			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case mute.FieldMutedAt, mute.FieldExpiresAt:
 			values[i] = new(sql.NullInt64)
 		case mute.FieldReason:
@@ -93,6 +97,13 @@ func (_m *Mute) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Reason = value.String
 			}
+		case mute.FieldRuleID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field rule_id", values[i])
+			} else if value.Valid {
+				_m.RuleID = new(uid.ID)
+				*_m.RuleID = *value.S.(*uid.ID)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -145,6 +156,11 @@ func (_m *Mute) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("reason=")
 	builder.WriteString(_m.Reason)
+	builder.WriteString(", ")
+	if v := _m.RuleID; v != nil {
+		builder.WriteString("rule_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -65,6 +65,20 @@ func (_c *MuteCreate) SetNillableReason(v *string) *MuteCreate {
 	return _c
 }
 
+// SetRuleID sets the "rule_id" field.
+func (_c *MuteCreate) SetRuleID(v uid.ID) *MuteCreate {
+	_c.mutation.SetRuleID(v)
+	return _c
+}
+
+// SetNillableRuleID sets the "rule_id" field if the given value is not nil.
+func (_c *MuteCreate) SetNillableRuleID(v *uid.ID) *MuteCreate {
+	if v != nil {
+		_c.SetRuleID(*v)
+	}
+	return _c
+}
+
 // Mutation returns the MuteMutation object of the builder.
 func (_c *MuteCreate) Mutation() *MuteMutation {
 	return _c.mutation
@@ -160,6 +174,10 @@ func (_c *MuteCreate) createSpec() (*Mute, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Reason(); ok {
 		_spec.SetField(mute.FieldReason, field.TypeString, value)
 		_node.Reason = value
+	}
+	if value, ok := _c.mutation.RuleID(); ok {
+		_spec.SetField(mute.FieldRuleID, field.TypeBytes, value)
+		_node.RuleID = &value
 	}
 	return _node, _spec
 }

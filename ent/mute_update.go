@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 // MuteUpdate is the builder for updating Mute entities.
@@ -84,6 +85,26 @@ func (_u *MuteUpdate) SetNillableReason(v *string) *MuteUpdate {
 	return _u
 }
 
+// SetRuleID sets the "rule_id" field.
+func (_u *MuteUpdate) SetRuleID(v uid.ID) *MuteUpdate {
+	_u.mutation.SetRuleID(v)
+	return _u
+}
+
+// SetNillableRuleID sets the "rule_id" field if the given value is not nil.
+func (_u *MuteUpdate) SetNillableRuleID(v *uid.ID) *MuteUpdate {
+	if v != nil {
+		_u.SetRuleID(*v)
+	}
+	return _u
+}
+
+// ClearRuleID clears the value of the "rule_id" field.
+func (_u *MuteUpdate) ClearRuleID() *MuteUpdate {
+	_u.mutation.ClearRuleID()
+	return _u
+}
+
 // Mutation returns the MuteMutation object of the builder.
 func (_u *MuteUpdate) Mutation() *MuteMutation {
 	return _u.mutation
@@ -136,6 +157,12 @@ func (_u *MuteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Reason(); ok {
 		_spec.SetField(mute.FieldReason, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.RuleID(); ok {
+		_spec.SetField(mute.FieldRuleID, field.TypeBytes, value)
+	}
+	if _u.mutation.RuleIDCleared() {
+		_spec.ClearField(mute.FieldRuleID, field.TypeBytes)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -210,6 +237,26 @@ func (_u *MuteUpdateOne) SetNillableReason(v *string) *MuteUpdateOne {
 	if v != nil {
 		_u.SetReason(*v)
 	}
+	return _u
+}
+
+// SetRuleID sets the "rule_id" field.
+func (_u *MuteUpdateOne) SetRuleID(v uid.ID) *MuteUpdateOne {
+	_u.mutation.SetRuleID(v)
+	return _u
+}
+
+// SetNillableRuleID sets the "rule_id" field if the given value is not nil.
+func (_u *MuteUpdateOne) SetNillableRuleID(v *uid.ID) *MuteUpdateOne {
+	if v != nil {
+		_u.SetRuleID(*v)
+	}
+	return _u
+}
+
+// ClearRuleID clears the value of the "rule_id" field.
+func (_u *MuteUpdateOne) ClearRuleID() *MuteUpdateOne {
+	_u.mutation.ClearRuleID()
 	return _u
 }
 
@@ -297,6 +344,12 @@ func (_u *MuteUpdateOne) sqlSave(ctx context.Context) (_node *Mute, err error) {
 	}
 	if value, ok := _u.mutation.Reason(); ok {
 		_spec.SetField(mute.FieldReason, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.RuleID(); ok {
+		_spec.SetField(mute.FieldRuleID, field.TypeBytes, value)
+	}
+	if _u.mutation.RuleIDCleared() {
+		_spec.ClearField(mute.FieldRuleID, field.TypeBytes)
 	}
 	_node = &Mute{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -10,6 +10,8 @@ import (
 	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/chatruleversion"
+	"github.com/moderato-live/moderato/ent/chatsettings"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/emote"
@@ -19,14 +21,17 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/heldmessage"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/replacedban"
+	"github.com/moderato-live/moderato/ent/retention"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
+	"github.com/moderato-live/moderato/ent/shield"
 	"github.com/moderato-live/moderato/ent/standingsubscriber"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/sweep"
@@ -240,6 +245,24 @@ func init() {
 	channelDescTier := channelFields[18].Descriptor()
 	// channel.DefaultTier holds the default value on creation for the tier field.
 	channel.DefaultTier = channelDescTier.Default.(int64)
+	chatruleversionFields := schema.ChatRuleVersion{}.Fields()
+	_ = chatruleversionFields
+	// chatruleversionDescClientID is the schema descriptor for client_id field.
+	chatruleversionDescClientID := chatruleversionFields[4].Descriptor()
+	// chatruleversion.DefaultClientID holds the default value on creation for the client_id field.
+	chatruleversion.DefaultClientID = chatruleversionDescClientID.Default.(string)
+	// chatruleversion.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	chatruleversion.ClientIDValidator = chatruleversionDescClientID.Validators[0].(func(string) error)
+	// chatruleversionDescCause is the schema descriptor for cause field.
+	chatruleversionDescCause := chatruleversionFields[5].Descriptor()
+	// chatruleversion.CauseValidator is a validator for the "cause" field. It is called by the builders before save.
+	chatruleversion.CauseValidator = chatruleversionDescCause.Validators[0].(func(string) error)
+	chatsettingsFields := schema.ChatSettings{}.Fields()
+	_ = chatsettingsFields
+	// chatsettingsDescRulesVersion is the schema descriptor for rules_version field.
+	chatsettingsDescRulesVersion := chatsettingsFields[3].Descriptor()
+	// chatsettings.DefaultRulesVersion holds the default value on creation for the rules_version field.
+	chatsettings.DefaultRulesVersion = chatsettingsDescRulesVersion.Default.(int64)
 	clipFields := schema.Clip{}.Fields()
 	_ = clipFields
 	// clipDescTitle is the schema descriptor for title field.
@@ -330,6 +353,24 @@ func init() {
 	grantDescScopes := grantFields[3].Descriptor()
 	// grant.ScopesValidator is a validator for the "scopes" field. It is called by the builders before save.
 	grant.ScopesValidator = grantDescScopes.Validators[0].(func(string) error)
+	heldmessageFields := schema.HeldMessage{}.Fields()
+	_ = heldmessageFields
+	// heldmessageDescText is the schema descriptor for text field.
+	heldmessageDescText := heldmessageFields[3].Descriptor()
+	// heldmessage.TextValidator is a validator for the "text" field. It is called by the builders before save.
+	heldmessage.TextValidator = heldmessageDescText.Validators[0].(func(string) error)
+	// heldmessageDescIsBot is the schema descriptor for is_bot field.
+	heldmessageDescIsBot := heldmessageFields[7].Descriptor()
+	// heldmessage.DefaultIsBot holds the default value on creation for the is_bot field.
+	heldmessage.DefaultIsBot = heldmessageDescIsBot.Default.(bool)
+	// heldmessageDescApproves is the schema descriptor for approves field.
+	heldmessageDescApproves := heldmessageFields[10].Descriptor()
+	// heldmessage.DefaultApproves holds the default value on creation for the approves field.
+	heldmessage.DefaultApproves = heldmessageDescApproves.Default.(bool)
+	// heldmessageDescStatus is the schema descriptor for status field.
+	heldmessageDescStatus := heldmessageFields[12].Descriptor()
+	// heldmessage.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	heldmessage.StatusValidator = heldmessageDescStatus.Validators[0].(func(string) error)
 	messageFields := schema.Message{}.Fields()
 	_ = messageFields
 	// messageDescText is the schema descriptor for text field.
@@ -386,12 +427,40 @@ func init() {
 	replacedbanDescImported := replacedbanFields[10].Descriptor()
 	// replacedban.DefaultImported holds the default value on creation for the imported field.
 	replacedban.DefaultImported = replacedbanDescImported.Default.(bool)
+	retentionFields := schema.Retention{}.Fields()
+	_ = retentionFields
+	// retentionDescID is the schema descriptor for id field.
+	retentionDescID := retentionFields[0].Descriptor()
+	// retention.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	retention.IDValidator = retentionDescID.Validators[0].(func(string) error)
 	roleFields := schema.Role{}.Fields()
 	_ = roleFields
 	// roleDescRole is the schema descriptor for role field.
 	roleDescRole := roleFields[3].Descriptor()
 	// role.RoleValidator is a validator for the "role" field. It is called by the builders before save.
 	role.RoleValidator = roleDescRole.Validators[0].(func(string) error)
+	shieldFields := schema.Shield{}.Fields()
+	_ = shieldFields
+	// shieldDescPresetVersion is the schema descriptor for preset_version field.
+	shieldDescPresetVersion := shieldFields[2].Descriptor()
+	// shield.DefaultPresetVersion holds the default value on creation for the preset_version field.
+	shield.DefaultPresetVersion = shieldDescPresetVersion.Default.(int64)
+	// shieldDescStartsItself is the schema descriptor for starts_itself field.
+	shieldDescStartsItself := shieldFields[3].Descriptor()
+	// shield.DefaultStartsItself holds the default value on creation for the starts_itself field.
+	shield.DefaultStartsItself = shieldDescStartsItself.Default.(bool)
+	// shieldDescCause is the schema descriptor for cause field.
+	shieldDescCause := shieldFields[9].Descriptor()
+	// shield.DefaultCause holds the default value on creation for the cause field.
+	shield.DefaultCause = shieldDescCause.Default.(string)
+	// shield.CauseValidator is a validator for the "cause" field. It is called by the builders before save.
+	shield.CauseValidator = shieldDescCause.Validators[0].(func(string) error)
+	// shieldDescReason is the schema descriptor for reason field.
+	shieldDescReason := shieldFields[10].Descriptor()
+	// shield.DefaultReason holds the default value on creation for the reason field.
+	shield.DefaultReason = shieldDescReason.Default.(string)
+	// shield.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	shield.ReasonValidator = shieldDescReason.Validators[0].(func(string) error)
 	standingsubscriberFields := schema.StandingSubscriber{}.Fields()
 	_ = standingsubscriberFields
 	// standingsubscriberDescClientID is the schema descriptor for client_id field.
@@ -495,7 +564,7 @@ func init() {
 	// user.AvatarURLValidator is a validator for the "avatar_url" field. It is called by the builders before save.
 	user.AvatarURLValidator = userDescAvatarURL.Validators[0].(func(string) error)
 	// userDescRightsVersion is the schema descriptor for rights_version field.
-	userDescRightsVersion := userFields[7].Descriptor()
+	userDescRightsVersion := userFields[8].Descriptor()
 	// user.DefaultRightsVersion holds the default value on creation for the rights_version field.
 	user.DefaultRightsVersion = userDescRightsVersion.Default.(int64)
 	vodFields := schema.Vod{}.Fields()

@@ -38,8 +38,14 @@ type Tx struct {
 	ChatBatch *ChatBatchClient
 	// ChatGeneration is the client for interacting with the ChatGeneration builders.
 	ChatGeneration *ChatGenerationClient
+	// ChatRule is the client for interacting with the ChatRule builders.
+	ChatRule *ChatRuleClient
+	// ChatRuleVersion is the client for interacting with the ChatRuleVersion builders.
+	ChatRuleVersion *ChatRuleVersionClient
 	// ChatServer is the client for interacting with the ChatServer builders.
 	ChatServer *ChatServerClient
+	// ChatSettings is the client for interacting with the ChatSettings builders.
+	ChatSettings *ChatSettingsClient
 	// Chatter is the client for interacting with the Chatter builders.
 	Chatter *ChatterClient
 	// Clip is the client for interacting with the Clip builders.
@@ -62,10 +68,14 @@ type Tx struct {
 	EventSubscription *EventSubscriptionClient
 	// EventTicket is the client for interacting with the EventTicket builders.
 	EventTicket *EventTicketClient
+	// FirstMessage is the client for interacting with the FirstMessage builders.
+	FirstMessage *FirstMessageClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
 	Grant *GrantClient
+	// HeldMessage is the client for interacting with the HeldMessage builders.
+	HeldMessage *HeldMessageClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// Message is the client for interacting with the Message builders.
@@ -84,8 +94,12 @@ type Tx struct {
 	RefreshToken *RefreshTokenClient
 	// ReplacedBan is the client for interacting with the ReplacedBan builders.
 	ReplacedBan *ReplacedBanClient
+	// Retention is the client for interacting with the Retention builders.
+	Retention *RetentionClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
+	// Shield is the client for interacting with the Shield builders.
+	Shield *ShieldClient
 	// StandingSubscriber is the client for interacting with the StandingSubscriber builders.
 	StandingSubscriber *StandingSubscriberClient
 	// Stream is the client for interacting with the Stream builders.
@@ -98,6 +112,8 @@ type Tx struct {
 	SweepChunk *SweepChunkClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
+	// UniqueText is the client for interacting with the UniqueText builders.
+	UniqueText *UniqueTextClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// Vod is the client for interacting with the Vod builders.
@@ -251,7 +267,10 @@ func (tx *Tx) init() {
 	tx.ChannelMetric = NewChannelMetricClient(tx.config)
 	tx.ChatBatch = NewChatBatchClient(tx.config)
 	tx.ChatGeneration = NewChatGenerationClient(tx.config)
+	tx.ChatRule = NewChatRuleClient(tx.config)
+	tx.ChatRuleVersion = NewChatRuleVersionClient(tx.config)
 	tx.ChatServer = NewChatServerClient(tx.config)
+	tx.ChatSettings = NewChatSettingsClient(tx.config)
 	tx.Chatter = NewChatterClient(tx.config)
 	tx.Clip = NewClipClient(tx.config)
 	tx.CursorKey = NewCursorKeyClient(tx.config)
@@ -263,8 +282,10 @@ func (tx *Tx) init() {
 	tx.EventSink = NewEventSinkClient(tx.config)
 	tx.EventSubscription = NewEventSubscriptionClient(tx.config)
 	tx.EventTicket = NewEventTicketClient(tx.config)
+	tx.FirstMessage = NewFirstMessageClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)
+	tx.HeldMessage = NewHeldMessageClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
@@ -274,13 +295,16 @@ func (tx *Tx) init() {
 	tx.Raid = NewRaidClient(tx.config)
 	tx.RefreshToken = NewRefreshTokenClient(tx.config)
 	tx.ReplacedBan = NewReplacedBanClient(tx.config)
+	tx.Retention = NewRetentionClient(tx.config)
 	tx.Role = NewRoleClient(tx.config)
+	tx.Shield = NewShieldClient(tx.config)
 	tx.StandingSubscriber = NewStandingSubscriberClient(tx.config)
 	tx.Stream = NewStreamClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Sweep = NewSweepClient(tx.config)
 	tx.SweepChunk = NewSweepChunkClient(tx.config)
 	tx.Token = NewTokenClient(tx.config)
+	tx.UniqueText = NewUniqueTextClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 	tx.Vod = NewVodClient(tx.config)
 	tx.Vote = NewVoteClient(tx.config)

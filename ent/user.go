@@ -29,6 +29,8 @@ type User struct {
 	AvatarURL string `json:"avatar_url,omitempty"`
 	// When the row was inserted.
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
+	// When the account was created on the platform; null if it is not known.
+	AccountCreatedAt *instant.Instant `json:"account_created_at,omitempty"`
 	// When the deletion was requested; null otherwise. No lookup finds a deleted user. The row is removed after all rows that refer to it.
 	DeletedAt *instant.Instant `json:"deleted_at,omitempty"`
 	// Increases in every transaction that changes which channels the user owns or moderates.
@@ -41,7 +43,7 @@ func (*User) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case user.FieldCreatedAt, user.FieldDeletedAt, user.FieldRightsVersion:
+		case user.FieldCreatedAt, user.FieldAccountCreatedAt, user.FieldDeletedAt, user.FieldRightsVersion:
 			values[i] = new(sql.NullInt64)
 		case user.FieldUsername, user.FieldSlug, user.FieldDisplayName, user.FieldAvatarURL:
 			values[i] = new(sql.NullString)
@@ -97,6 +99,13 @@ func (_m *User) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
 				_m.CreatedAt = instant.Instant(value.Int64)
+			}
+		case user.FieldAccountCreatedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field account_created_at", values[i])
+			} else if value.Valid {
+				_m.AccountCreatedAt = new(instant.Instant)
+				*_m.AccountCreatedAt = instant.Instant(value.Int64)
 			}
 		case user.FieldDeletedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -161,6 +170,11 @@ func (_m *User) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))
+	builder.WriteString(", ")
+	if v := _m.AccountCreatedAt; v != nil {
+		builder.WriteString("account_created_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.DeletedAt; v != nil {
 		builder.WriteString("deleted_at=")

@@ -51,6 +51,20 @@ func (_c *UserCreate) SetCreatedAt(v instant.Instant) *UserCreate {
 	return _c
 }
 
+// SetAccountCreatedAt sets the "account_created_at" field.
+func (_c *UserCreate) SetAccountCreatedAt(v instant.Instant) *UserCreate {
+	_c.mutation.SetAccountCreatedAt(v)
+	return _c
+}
+
+// SetNillableAccountCreatedAt sets the "account_created_at" field if the given value is not nil.
+func (_c *UserCreate) SetNillableAccountCreatedAt(v *instant.Instant) *UserCreate {
+	if v != nil {
+		_c.SetAccountCreatedAt(*v)
+	}
+	return _c
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_c *UserCreate) SetDeletedAt(v instant.Instant) *UserCreate {
 	_c.mutation.SetDeletedAt(v)
@@ -204,6 +218,10 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(user.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
+	}
+	if value, ok := _c.mutation.AccountCreatedAt(); ok {
+		_spec.SetField(user.FieldAccountCreatedAt, field.TypeInt64, value)
+		_node.AccountCreatedAt = &value
 	}
 	if value, ok := _c.mutation.DeletedAt(); ok {
 		_spec.SetField(user.FieldDeletedAt, field.TypeInt64, value)

@@ -105,6 +105,33 @@ func (_u *UserUpdate) AddCreatedAt(v instant.Instant) *UserUpdate {
 	return _u
 }
 
+// SetAccountCreatedAt sets the "account_created_at" field.
+func (_u *UserUpdate) SetAccountCreatedAt(v instant.Instant) *UserUpdate {
+	_u.mutation.ResetAccountCreatedAt()
+	_u.mutation.SetAccountCreatedAt(v)
+	return _u
+}
+
+// SetNillableAccountCreatedAt sets the "account_created_at" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableAccountCreatedAt(v *instant.Instant) *UserUpdate {
+	if v != nil {
+		_u.SetAccountCreatedAt(*v)
+	}
+	return _u
+}
+
+// AddAccountCreatedAt adds value to the "account_created_at" field.
+func (_u *UserUpdate) AddAccountCreatedAt(v instant.Instant) *UserUpdate {
+	_u.mutation.AddAccountCreatedAt(v)
+	return _u
+}
+
+// ClearAccountCreatedAt clears the value of the "account_created_at" field.
+func (_u *UserUpdate) ClearAccountCreatedAt() *UserUpdate {
+	_u.mutation.ClearAccountCreatedAt()
+	return _u
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_u *UserUpdate) SetDeletedAt(v instant.Instant) *UserUpdate {
 	_u.mutation.ResetDeletedAt()
@@ -224,6 +251,15 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(user.FieldCreatedAt, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.AccountCreatedAt(); ok {
+		_spec.SetField(user.FieldAccountCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAccountCreatedAt(); ok {
+		_spec.AddField(user.FieldAccountCreatedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.AccountCreatedAtCleared() {
+		_spec.ClearField(user.FieldAccountCreatedAt, field.TypeInt64)
+	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(user.FieldDeletedAt, field.TypeInt64, value)
 	}
@@ -333,6 +369,33 @@ func (_u *UserUpdateOne) SetNillableCreatedAt(v *instant.Instant) *UserUpdateOne
 // AddCreatedAt adds value to the "created_at" field.
 func (_u *UserUpdateOne) AddCreatedAt(v instant.Instant) *UserUpdateOne {
 	_u.mutation.AddCreatedAt(v)
+	return _u
+}
+
+// SetAccountCreatedAt sets the "account_created_at" field.
+func (_u *UserUpdateOne) SetAccountCreatedAt(v instant.Instant) *UserUpdateOne {
+	_u.mutation.ResetAccountCreatedAt()
+	_u.mutation.SetAccountCreatedAt(v)
+	return _u
+}
+
+// SetNillableAccountCreatedAt sets the "account_created_at" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableAccountCreatedAt(v *instant.Instant) *UserUpdateOne {
+	if v != nil {
+		_u.SetAccountCreatedAt(*v)
+	}
+	return _u
+}
+
+// AddAccountCreatedAt adds value to the "account_created_at" field.
+func (_u *UserUpdateOne) AddAccountCreatedAt(v instant.Instant) *UserUpdateOne {
+	_u.mutation.AddAccountCreatedAt(v)
+	return _u
+}
+
+// ClearAccountCreatedAt clears the value of the "account_created_at" field.
+func (_u *UserUpdateOne) ClearAccountCreatedAt() *UserUpdateOne {
+	_u.mutation.ClearAccountCreatedAt()
 	return _u
 }
 
@@ -484,6 +547,15 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(user.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AccountCreatedAt(); ok {
+		_spec.SetField(user.FieldAccountCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAccountCreatedAt(); ok {
+		_spec.AddField(user.FieldAccountCreatedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.AccountCreatedAtCleared() {
+		_spec.ClearField(user.FieldAccountCreatedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(user.FieldDeletedAt, field.TypeInt64, value)

@@ -369,6 +369,80 @@ var (
 			},
 		},
 	}
+	// ChatRulesColumns holds the columns for the "chat_rules" table.
+	ChatRulesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "rule_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "since_version", Type: field.TypeInt64},
+		{Name: "until_version", Type: field.TypeInt64, Nullable: true},
+		{Name: "rule", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "editor_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "expires_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "ended_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// ChatRulesTable holds the schema information for the "chat_rules" table.
+	ChatRulesTable = &schema.Table{
+		Name:       "chat_rules",
+		Columns:    ChatRulesColumns,
+		PrimaryKey: []*schema.Column{ChatRulesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatrule_channel_id_until_version_rule_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChatRulesColumns[1], ChatRulesColumns[4], ChatRulesColumns[2]},
+			},
+			{
+				Name:    "chatrule_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatRulesColumns[7]},
+			},
+			{
+				Name:    "chatrule_ended_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatRulesColumns[8]},
+			},
+			{
+				Name:    "chatrule_editor_id_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChatRulesColumns[6], ChatRulesColumns[1]},
+			},
+		},
+	}
+	// ChatRuleVersionsColumns holds the columns for the "chat_rule_versions" table.
+	ChatRuleVersionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "version", Type: field.TypeInt64},
+		{Name: "moderator_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Size: 256, Default: "", SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "cause", Type: field.TypeString, Size: 64, SchemaType: map[string]string{"mysql": "varchar(16)"}},
+		{Name: "changed_at", Type: field.TypeInt64},
+		{Name: "changes", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+	}
+	// ChatRuleVersionsTable holds the schema information for the "chat_rule_versions" table.
+	ChatRuleVersionsTable = &schema.Table{
+		Name:       "chat_rule_versions",
+		Columns:    ChatRuleVersionsColumns,
+		PrimaryKey: []*schema.Column{ChatRuleVersionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatruleversion_channel_id_version",
+				Unique:  true,
+				Columns: []*schema.Column{ChatRuleVersionsColumns[1], ChatRuleVersionsColumns[2]},
+			},
+			{
+				Name:    "chatruleversion_changed_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatRuleVersionsColumns[6]},
+			},
+			{
+				Name:    "chatruleversion_moderator_id_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChatRuleVersionsColumns[3], ChatRuleVersionsColumns[1]},
+			},
+		},
+	}
 	// ChatServersColumns holds the columns for the "chat_servers" table.
 	ChatServersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -386,6 +460,39 @@ var (
 				Name:    "chatserver_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{ChatServersColumns[3]},
+			},
+		},
+	}
+	// ChatSettingsColumns holds the columns for the "chat_settings" table.
+	ChatSettingsColumns = []*schema.Column{
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "version", Type: field.TypeInt64},
+		{Name: "settings", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "rules_version", Type: field.TypeInt64, Default: 0},
+		{Name: "has_checks", Type: field.TypeBool},
+		{Name: "ends_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "changed_at", Type: field.TypeInt64},
+	}
+	// ChatSettingsTable holds the schema information for the "chat_settings" table.
+	ChatSettingsTable = &schema.Table{
+		Name:       "chat_settings",
+		Columns:    ChatSettingsColumns,
+		PrimaryKey: []*schema.Column{ChatSettingsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatsettings_ends_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatSettingsColumns[5]},
+			},
+			{
+				Name:    "chatsettings_has_checks_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChatSettingsColumns[4], ChatSettingsColumns[0]},
+			},
+			{
+				Name:    "chatsettings_changed_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatSettingsColumns[6]},
 			},
 		},
 	}
@@ -718,6 +825,39 @@ var (
 			},
 		},
 	}
+	// FirstMessagesColumns holds the columns for the "first_messages" table.
+	FirstMessagesColumns = []*schema.Column{
+		{Name: "sent_at", Type: field.TypeInt64},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// FirstMessagesTable holds the schema information for the "first_messages" table.
+	FirstMessagesTable = &schema.Table{
+		Name:       "first_messages",
+		Columns:    FirstMessagesColumns,
+		PrimaryKey: []*schema.Column{FirstMessagesColumns[1], FirstMessagesColumns[2]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "first_messages_channels_channel",
+				Columns:    []*schema.Column{FirstMessagesColumns[1]},
+				RefColumns: []*schema.Column{ChannelsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "first_messages_users_user",
+				Columns:    []*schema.Column{FirstMessagesColumns[2]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "firstmessage_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{FirstMessagesColumns[2]},
+			},
+		},
+	}
 	// FollowsColumns holds the columns for the "follows" table.
 	FollowsColumns = []*schema.Column{
 		{Name: "followed_at", Type: field.TypeInt64},
@@ -779,6 +919,69 @@ var (
 				Name:    "grant_user_id",
 				Unique:  false,
 				Columns: []*schema.Column{GrantsColumns[2]},
+			},
+		},
+	}
+	// HeldMessagesColumns holds the columns for the "held_messages" table.
+	HeldMessagesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "text", Type: field.TypeString, Size: 2000, SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "details", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "text"}},
+		{Name: "rule_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "reply_to_message_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "is_bot", Type: field.TypeBool, Default: false},
+		{Name: "held_at", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "approves", Type: field.TypeBool, Default: false},
+		{Name: "due_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "status", Type: field.TypeString, Size: 64, SchemaType: map[string]string{"mysql": "varchar(16)"}},
+		{Name: "claimed_by", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "claimed_until", Type: field.TypeInt64, Nullable: true},
+		{Name: "decided_by", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "decided_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// HeldMessagesTable holds the schema information for the "held_messages" table.
+	HeldMessagesTable = &schema.Table{
+		Name:       "held_messages",
+		Columns:    HeldMessagesColumns,
+		PrimaryKey: []*schema.Column{HeldMessagesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "heldmessage_channel_id_status_held_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[1], HeldMessagesColumns[12], HeldMessagesColumns[8], HeldMessagesColumns[0]},
+			},
+			{
+				Name:    "heldmessage_user_id_channel_id_status_held_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[2], HeldMessagesColumns[1], HeldMessagesColumns[12], HeldMessagesColumns[8], HeldMessagesColumns[0]},
+			},
+			{
+				Name:    "heldmessage_channel_id_rule_id_status_held_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[1], HeldMessagesColumns[5], HeldMessagesColumns[12], HeldMessagesColumns[8], HeldMessagesColumns[0]},
+			},
+			{
+				Name:    "heldmessage_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[11]},
+			},
+			{
+				Name:    "heldmessage_decided_at",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[16]},
+			},
+			{
+				Name:    "heldmessage_claimed_by",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[13]},
+			},
+			{
+				Name:    "heldmessage_decided_by",
+				Unique:  false,
+				Columns: []*schema.Column{HeldMessagesColumns[15]},
 			},
 		},
 	}
@@ -891,6 +1094,7 @@ var (
 		{Name: "muted_at", Type: field.TypeInt64},
 		{Name: "expires_at", Type: field.TypeInt64},
 		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "rule_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 	}
@@ -898,17 +1102,17 @@ var (
 	MutesTable = &schema.Table{
 		Name:       "mutes",
 		Columns:    MutesColumns,
-		PrimaryKey: []*schema.Column{MutesColumns[4], MutesColumns[5]},
+		PrimaryKey: []*schema.Column{MutesColumns[5], MutesColumns[6]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "mutes_channels_channel",
-				Columns:    []*schema.Column{MutesColumns[4]},
+				Columns:    []*schema.Column{MutesColumns[5]},
 				RefColumns: []*schema.Column{ChannelsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "mutes_users_user",
-				Columns:    []*schema.Column{MutesColumns[5]},
+				Columns:    []*schema.Column{MutesColumns[6]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -917,7 +1121,7 @@ var (
 			{
 				Name:    "mute_channel_id_muted_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{MutesColumns[4], MutesColumns[1], MutesColumns[5]},
+				Columns: []*schema.Column{MutesColumns[5], MutesColumns[1], MutesColumns[6]},
 			},
 			{
 				Name:    "mute_expires_at",
@@ -927,7 +1131,12 @@ var (
 			{
 				Name:    "mute_moderator_id_channel_id_muted_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{MutesColumns[0], MutesColumns[4], MutesColumns[1], MutesColumns[5]},
+				Columns: []*schema.Column{MutesColumns[0], MutesColumns[5], MutesColumns[1], MutesColumns[6]},
+			},
+			{
+				Name:    "mute_channel_id_rule_id_muted_at_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{MutesColumns[5], MutesColumns[4], MutesColumns[1], MutesColumns[6]},
 			},
 		},
 	}
@@ -1095,6 +1304,21 @@ var (
 			},
 		},
 	}
+	// RetentionsColumns holds the columns for the "retentions" table.
+	RetentionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Size: 64},
+		{Name: "epoch", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "done_before", Type: field.TypeInt64},
+		{Name: "round_before", Type: field.TypeInt64},
+		{Name: "round_after", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// RetentionsTable holds the schema information for the "retentions" table.
+	RetentionsTable = &schema.Table{
+		Name:       "retentions",
+		Columns:    RetentionsColumns,
+		PrimaryKey: []*schema.Column{RetentionsColumns[0]},
+	}
 	// RolesColumns holds the columns for the "roles" table.
 	RolesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1123,6 +1347,40 @@ var (
 				Name:    "role_user_id_role_created_at_channel_id",
 				Unique:  false,
 				Columns: []*schema.Column{RolesColumns[2], RolesColumns[3], RolesColumns[4], RolesColumns[1]},
+			},
+		},
+	}
+	// ShieldsColumns holds the columns for the "shields" table.
+	ShieldsColumns = []*schema.Column{
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "preset", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "preset_version", Type: field.TypeInt64, Default: 0},
+		{Name: "starts_itself", Type: field.TypeBool, Default: false},
+		{Name: "follows_per_minute", Type: field.TypeInt64, Nullable: true},
+		{Name: "first_messages_per_minute", Type: field.TypeInt64, Nullable: true},
+		{Name: "held_per_minute", Type: field.TypeInt64, Nullable: true},
+		{Name: "rests_until", Type: field.TypeInt64, Nullable: true},
+		{Name: "started_by", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "cause", Type: field.TypeString, Size: 64, Default: "", SchemaType: map[string]string{"mysql": "varchar(16)"}},
+		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "started_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "ends_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// ShieldsTable holds the schema information for the "shields" table.
+	ShieldsTable = &schema.Table{
+		Name:       "shields",
+		Columns:    ShieldsColumns,
+		PrimaryKey: []*schema.Column{ShieldsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "shield_starts_itself_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{ShieldsColumns[3], ShieldsColumns[0]},
+			},
+			{
+				Name:    "shield_started_by",
+				Unique:  false,
+				Columns: []*schema.Column{ShieldsColumns[8]},
 			},
 		},
 	}
@@ -1376,6 +1634,31 @@ var (
 			},
 		},
 	}
+	// UniqueTextsColumns holds the columns for the "unique_texts" table.
+	UniqueTextsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "message_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "sent_at", Type: field.TypeInt64},
+	}
+	// UniqueTextsTable holds the schema information for the "unique_texts" table.
+	UniqueTextsTable = &schema.Table{
+		Name:       "unique_texts",
+		Columns:    UniqueTextsColumns,
+		PrimaryKey: []*schema.Column{UniqueTextsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "uniquetext_sent_at",
+				Unique:  false,
+				Columns: []*schema.Column{UniqueTextsColumns[3]},
+			},
+			{
+				Name:    "uniquetext_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{UniqueTextsColumns[1]},
+			},
+		},
+	}
 	// UsersColumns holds the columns for the "users" table.
 	UsersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1384,6 +1667,7 @@ var (
 		{Name: "display_name", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
 		{Name: "avatar_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
 		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "account_created_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "deleted_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "rights_version", Type: field.TypeInt64, Default: 0},
 	}
@@ -1594,7 +1878,10 @@ var (
 		ChannelMetricsTable,
 		ChatBatchesTable,
 		ChatGenerationsTable,
+		ChatRulesTable,
+		ChatRuleVersionsTable,
 		ChatServersTable,
+		ChatSettingsTable,
 		ChattersTable,
 		ClipsTable,
 		CursorKeysTable,
@@ -1606,8 +1893,10 @@ var (
 		EventSinksTable,
 		EventSubscriptionsTable,
 		EventTicketsTable,
+		FirstMessagesTable,
 		FollowsTable,
 		GrantsTable,
+		HeldMessagesTable,
 		IdempotencyKeysTable,
 		MessagesTable,
 		MessageGenerationsTable,
@@ -1617,13 +1906,16 @@ var (
 		RaidsTable,
 		RefreshTokensTable,
 		ReplacedBansTable,
+		RetentionsTable,
 		RolesTable,
+		ShieldsTable,
 		StandingSubscribersTable,
 		StreamsTable,
 		SubscriptionsTable,
 		SweepsTable,
 		SweepChunksTable,
 		TokensTable,
+		UniqueTextsTable,
 		UsersTable,
 		VodsTable,
 		VotesTable,
@@ -1695,8 +1987,23 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	ChatRulesTable.Annotation = &entsql.Annotation{
+		Table:     "chat_rules",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChatRuleVersionsTable.Annotation = &entsql.Annotation{
+		Table:     "chat_rule_versions",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	ChatServersTable.Annotation = &entsql.Annotation{
 		Table:     "chat_servers",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChatSettingsTable.Annotation = &entsql.Annotation{
+		Table:     "chat_settings",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
@@ -1757,6 +2064,13 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	FirstMessagesTable.ForeignKeys[0].RefTable = ChannelsTable
+	FirstMessagesTable.ForeignKeys[1].RefTable = UsersTable
+	FirstMessagesTable.Annotation = &entsql.Annotation{
+		Table:     "first_messages",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	FollowsTable.ForeignKeys[0].RefTable = ChannelsTable
 	FollowsTable.ForeignKeys[1].RefTable = UsersTable
 	FollowsTable.Annotation = &entsql.Annotation{
@@ -1766,6 +2080,11 @@ func init() {
 	}
 	GrantsTable.Annotation = &entsql.Annotation{
 		Table:     "grants",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	HeldMessagesTable.Annotation = &entsql.Annotation{
+		Table:     "held_messages",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
@@ -1818,8 +2137,18 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	RetentionsTable.Annotation = &entsql.Annotation{
+		Table:     "retentions",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	RolesTable.Annotation = &entsql.Annotation{
 		Table:     "roles",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ShieldsTable.Annotation = &entsql.Annotation{
+		Table:     "shields",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
@@ -1852,6 +2181,11 @@ func init() {
 	}
 	TokensTable.Annotation = &entsql.Annotation{
 		Table:     "tokens",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	UniqueTextsTable.Annotation = &entsql.Annotation{
+		Table:     "unique_texts",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -21,6 +21,8 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldReason holds the string denoting the reason field in the database.
 	FieldReason = "reason"
+	// FieldRuleID holds the string denoting the rule_id field in the database.
+	FieldRuleID = "rule_id"
 	// Table holds the table name of the mute in the database.
 	Table = "mutes"
 )
@@ -33,6 +35,7 @@ var Columns = []string{
 	FieldMutedAt,
 	FieldExpiresAt,
 	FieldReason,
+	FieldRuleID,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).

@@ -41,6 +41,11 @@ func Reason(v string) predicate.Mute {
 	return predicate.Mute(sql.FieldEQ(FieldReason, v))
 }
 
+// RuleID applies equality check predicate on the "rule_id" field. It's identical to RuleIDEQ.
+func RuleID(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldEQ(FieldRuleID, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Mute {
 	return predicate.Mute(sql.FieldEQ(FieldChannelID, v))
@@ -332,6 +337,56 @@ func ReasonEqualFold(v string) predicate.Mute {
 // ReasonContainsFold applies the ContainsFold predicate on the "reason" field.
 func ReasonContainsFold(v string) predicate.Mute {
 	return predicate.Mute(sql.FieldContainsFold(FieldReason, v))
+}
+
+// RuleIDEQ applies the EQ predicate on the "rule_id" field.
+func RuleIDEQ(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldEQ(FieldRuleID, v))
+}
+
+// RuleIDNEQ applies the NEQ predicate on the "rule_id" field.
+func RuleIDNEQ(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldNEQ(FieldRuleID, v))
+}
+
+// RuleIDIn applies the In predicate on the "rule_id" field.
+func RuleIDIn(vs ...uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldIn(FieldRuleID, vs...))
+}
+
+// RuleIDNotIn applies the NotIn predicate on the "rule_id" field.
+func RuleIDNotIn(vs ...uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldNotIn(FieldRuleID, vs...))
+}
+
+// RuleIDGT applies the GT predicate on the "rule_id" field.
+func RuleIDGT(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldGT(FieldRuleID, v))
+}
+
+// RuleIDGTE applies the GTE predicate on the "rule_id" field.
+func RuleIDGTE(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldGTE(FieldRuleID, v))
+}
+
+// RuleIDLT applies the LT predicate on the "rule_id" field.
+func RuleIDLT(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldLT(FieldRuleID, v))
+}
+
+// RuleIDLTE applies the LTE predicate on the "rule_id" field.
+func RuleIDLTE(v uid.ID) predicate.Mute {
+	return predicate.Mute(sql.FieldLTE(FieldRuleID, v))
+}
+
+// RuleIDIsNil applies the IsNil predicate on the "rule_id" field.
+func RuleIDIsNil() predicate.Mute {
+	return predicate.Mute(sql.FieldIsNull(FieldRuleID))
+}
+
+// RuleIDNotNil applies the NotNil predicate on the "rule_id" field.
+func RuleIDNotNil() predicate.Mute {
+	return predicate.Mute(sql.FieldNotNull(FieldRuleID))
 }
 
 // And groups predicates with the AND operator between them.

@@ -42,8 +42,17 @@ type ChatBatch func(*sql.Selector)
 // ChatGeneration is the predicate function for chatgeneration builders.
 type ChatGeneration func(*sql.Selector)
 
+// ChatRule is the predicate function for chatrule builders.
+type ChatRule func(*sql.Selector)
+
+// ChatRuleVersion is the predicate function for chatruleversion builders.
+type ChatRuleVersion func(*sql.Selector)
+
 // ChatServer is the predicate function for chatserver builders.
 type ChatServer func(*sql.Selector)
+
+// ChatSettings is the predicate function for chatsettings builders.
+type ChatSettings func(*sql.Selector)
 
 // Chatter is the predicate function for chatter builders.
 type Chatter func(*sql.Selector)
@@ -78,11 +87,17 @@ type EventSubscription func(*sql.Selector)
 // EventTicket is the predicate function for eventticket builders.
 type EventTicket func(*sql.Selector)
 
+// FirstMessage is the predicate function for firstmessage builders.
+type FirstMessage func(*sql.Selector)
+
 // Follow is the predicate function for follow builders.
 type Follow func(*sql.Selector)
 
 // Grant is the predicate function for grant builders.
 type Grant func(*sql.Selector)
+
+// HeldMessage is the predicate function for heldmessage builders.
+type HeldMessage func(*sql.Selector)
 
 // IdempotencyKey is the predicate function for idempotencykey builders.
 type IdempotencyKey func(*sql.Selector)
@@ -111,8 +126,14 @@ type RefreshToken func(*sql.Selector)
 // ReplacedBan is the predicate function for replacedban builders.
 type ReplacedBan func(*sql.Selector)
 
+// Retention is the predicate function for retention builders.
+type Retention func(*sql.Selector)
+
 // Role is the predicate function for role builders.
 type Role func(*sql.Selector)
+
+// Shield is the predicate function for shield builders.
+type Shield func(*sql.Selector)
 
 // StandingSubscriber is the predicate function for standingsubscriber builders.
 type StandingSubscriber func(*sql.Selector)
@@ -131,6 +152,9 @@ type SweepChunk func(*sql.Selector)
 
 // Token is the predicate function for token builders.
 type Token func(*sql.Selector)
+
+// UniqueText is the predicate function for uniquetext builders.
+type UniqueText func(*sql.Selector)
 
 // User is the predicate function for user builders.
 type User func(*sql.Selector)

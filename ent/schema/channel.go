@@ -47,6 +47,7 @@ func (Channel) Edges() []ent.Edge {
 		edge.To("muted_users", User.Type).Through("mutes", Mute.Type),
 		edge.To("cleared_users", User.Type).Through("message_generations", MessageGeneration.Type),
 		edge.To("chatting_users", User.Type).Through("chatters", Chatter.Type),
+		edge.To("former_users", User.Type).Through("first_messages", FirstMessage.Type),
 	}
 }
 

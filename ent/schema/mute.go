@@ -18,6 +18,7 @@ func (Mute) Fields() []ent.Field {
 		timestamp("muted_at", "When the mute was applied."),
 		timestamp("expires_at", "When the mute ends, exclusive."),
 		emptyText("reason", 500, "Why the user is muted; may be empty."),
+		optionalUUID("rule_id", "The chat rule that muted the user; null if none did."),
 	)
 }
 
@@ -25,12 +26,13 @@ func (Mute) Fields() []ent.Field {
 func (Mute) Edges() []ent.Edge { return inChannelEdges() }
 
 // Indexes of Mute: the list of a channel's muted users, the lapsed mutes, and those that a
-// moderator made in a channel.
+// moderator or a rule made in a channel.
 func (Mute) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "muted_at", "user_id"),
 		index.Fields("expires_at"),
 		index.Fields("moderator_id", "channel_id", "muted_at", "user_id"),
+		index.Fields("channel_id", "rule_id", "muted_at", "user_id"),
 	}
 }
 

@@ -20,6 +20,7 @@ func (User) Fields() []ent.Field {
 		text("display_name", 140, "The display name: 1 to 140 characters."),
 		text("avatar_url", 2048, "The URL of the avatar picture; may be empty."),
 		timestamp("created_at", "When the row was inserted."),
+		optionalTimestamp("account_created_at", "When the account was created on the platform; null if it is not known."),
 		optionalTimestamp("deleted_at", "When the deletion was requested; null otherwise. No lookup finds a deleted user. The row is removed after all rows that refer to it."),
 		field.Int64("rights_version").Default(0).Comment("Increases in every transaction that changes which channels the user owns or moderates."),
 	}
@@ -42,5 +43,6 @@ func (User) Edges() []ent.Edge {
 		edge.From("muted_channels", Channel.Type).Ref("muted_users").Through("mutes", Mute.Type),
 		edge.From("cleared_channels", Channel.Type).Ref("cleared_users").Through("message_generations", MessageGeneration.Type),
 		edge.From("chatting_channels", Channel.Type).Ref("chatting_users").Through("chatters", Chatter.Type),
+		edge.From("former_channels", Channel.Type).Ref("former_users").Through("first_messages", FirstMessage.Type),
 	}
 }

@@ -21,6 +21,8 @@ const (
 	FieldAvatarURL = "avatar_url"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldAccountCreatedAt holds the string denoting the account_created_at field in the database.
+	FieldAccountCreatedAt = "account_created_at"
 	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
 	FieldDeletedAt = "deleted_at"
 	// FieldRightsVersion holds the string denoting the rights_version field in the database.
@@ -37,6 +39,7 @@ var Columns = []string{
 	FieldDisplayName,
 	FieldAvatarURL,
 	FieldCreatedAt,
+	FieldAccountCreatedAt,
 	FieldDeletedAt,
 	FieldRightsVersion,
 }
@@ -95,6 +98,11 @@ func ByAvatarURL(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByAccountCreatedAt orders the results by the account_created_at field.
+func ByAccountCreatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAccountCreatedAt, opts...).ToFunc()
 }
 
 // ByDeletedAt orders the results by the deleted_at field.

@@ -80,6 +80,12 @@ func CreatedAt(v instant.Instant) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldCreatedAt, vc))
 }
 
+// AccountCreatedAt applies equality check predicate on the "account_created_at" field. It's identical to AccountCreatedAtEQ.
+func AccountCreatedAt(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldEQ(FieldAccountCreatedAt, vc))
+}
+
 // DeletedAt applies equality check predicate on the "deleted_at" field. It's identical to DeletedAtEQ.
 func DeletedAt(v instant.Instant) predicate.User {
 	vc := int64(v)
@@ -403,6 +409,70 @@ func CreatedAtLT(v instant.Instant) predicate.User {
 func CreatedAtLTE(v instant.Instant) predicate.User {
 	vc := int64(v)
 	return predicate.User(sql.FieldLTE(FieldCreatedAt, vc))
+}
+
+// AccountCreatedAtEQ applies the EQ predicate on the "account_created_at" field.
+func AccountCreatedAtEQ(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldEQ(FieldAccountCreatedAt, vc))
+}
+
+// AccountCreatedAtNEQ applies the NEQ predicate on the "account_created_at" field.
+func AccountCreatedAtNEQ(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldNEQ(FieldAccountCreatedAt, vc))
+}
+
+// AccountCreatedAtIn applies the In predicate on the "account_created_at" field.
+func AccountCreatedAtIn(vs ...instant.Instant) predicate.User {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.User(sql.FieldIn(FieldAccountCreatedAt, v...))
+}
+
+// AccountCreatedAtNotIn applies the NotIn predicate on the "account_created_at" field.
+func AccountCreatedAtNotIn(vs ...instant.Instant) predicate.User {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.User(sql.FieldNotIn(FieldAccountCreatedAt, v...))
+}
+
+// AccountCreatedAtGT applies the GT predicate on the "account_created_at" field.
+func AccountCreatedAtGT(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldGT(FieldAccountCreatedAt, vc))
+}
+
+// AccountCreatedAtGTE applies the GTE predicate on the "account_created_at" field.
+func AccountCreatedAtGTE(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldGTE(FieldAccountCreatedAt, vc))
+}
+
+// AccountCreatedAtLT applies the LT predicate on the "account_created_at" field.
+func AccountCreatedAtLT(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldLT(FieldAccountCreatedAt, vc))
+}
+
+// AccountCreatedAtLTE applies the LTE predicate on the "account_created_at" field.
+func AccountCreatedAtLTE(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldLTE(FieldAccountCreatedAt, vc))
+}
+
+// AccountCreatedAtIsNil applies the IsNil predicate on the "account_created_at" field.
+func AccountCreatedAtIsNil() predicate.User {
+	return predicate.User(sql.FieldIsNull(FieldAccountCreatedAt))
+}
+
+// AccountCreatedAtNotNil applies the NotNil predicate on the "account_created_at" field.
+func AccountCreatedAtNotNil() predicate.User {
+	return predicate.User(sql.FieldNotNull(FieldAccountCreatedAt))
 }
 
 // DeletedAtEQ applies the EQ predicate on the "deleted_at" field.

@@ -164,6 +164,38 @@ CREATE TABLE `chat_generations` (
 );
 CREATE INDEX `chatgeneration_purge_at` ON `chat_generations` (`purge_at`);
 
+CREATE TABLE `chat_rule_versions` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `version` integer NOT NULL,
+  `moderator_id` blob NULL,
+  `client_id` text NOT NULL DEFAULT (''),
+  `cause` text NOT NULL,
+  `changed_at` integer NOT NULL,
+  `changes` text NOT NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE UNIQUE INDEX `chatruleversion_channel_id_version` ON `chat_rule_versions` (`channel_id`, `version`);
+CREATE INDEX `chatruleversion_changed_at` ON `chat_rule_versions` (`changed_at`);
+CREATE INDEX `chatruleversion_moderator_id_channel_id` ON `chat_rule_versions` (`moderator_id`, `channel_id`);
+
+CREATE TABLE `chat_rules` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `rule_id` blob NOT NULL,
+  `since_version` integer NOT NULL,
+  `until_version` integer NULL,
+  `rule` text NOT NULL,
+  `editor_id` blob NOT NULL,
+  `expires_at` integer NULL,
+  `ended_at` integer NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE INDEX `chatrule_channel_id_until_version_rule_id` ON `chat_rules` (`channel_id`, `until_version`, `rule_id`);
+CREATE INDEX `chatrule_expires_at` ON `chat_rules` (`expires_at`);
+CREATE INDEX `chatrule_ended_at` ON `chat_rules` (`ended_at`);
+CREATE INDEX `chatrule_editor_id_channel_id` ON `chat_rules` (`editor_id`, `channel_id`);
+
 CREATE TABLE `chat_servers` (
   `id` blob NOT NULL,
   `listens_until` integer NOT NULL,
@@ -172,6 +204,20 @@ CREATE TABLE `chat_servers` (
   PRIMARY KEY (`id`)
 );
 CREATE INDEX `chatserver_expires_at` ON `chat_servers` (`expires_at`);
+
+CREATE TABLE `chat_settings` (
+  `channel_id` blob NOT NULL,
+  `version` integer NOT NULL,
+  `settings` text NOT NULL,
+  `rules_version` integer NOT NULL DEFAULT (0),
+  `has_checks` bool NOT NULL,
+  `ends_at` integer NULL,
+  `changed_at` integer NOT NULL,
+  PRIMARY KEY (`channel_id`)
+);
+CREATE INDEX `chatsettings_ends_at` ON `chat_settings` (`ends_at`);
+CREATE INDEX `chatsettings_has_checks_channel_id` ON `chat_settings` (`has_checks`, `channel_id`);
+CREATE INDEX `chatsettings_changed_at` ON `chat_settings` (`changed_at`);
 
 CREATE TABLE `chatters` (
   `channel_id` blob NOT NULL,
@@ -329,6 +375,14 @@ CREATE INDEX `event_type_occurred_at` ON `events` (`type`, `occurred_at`);
 CREATE INDEX `event_channel_id_type_sequence` ON `events` (`channel_id`, `type`, `sequence`);
 CREATE INDEX `event_channel_id_type_position` ON `events` (`channel_id`, `type`, `position`);
 
+CREATE TABLE `first_messages` (
+  `channel_id` blob NOT NULL,
+  `user_id` blob NOT NULL,
+  `sent_at` integer NOT NULL,
+  PRIMARY KEY (`channel_id`, `user_id`)
+);
+CREATE INDEX `firstmessage_user_id` ON `first_messages` (`user_id`);
+
 CREATE TABLE `follows` (
   `channel_id` blob NOT NULL,
   `user_id` blob NOT NULL,
@@ -348,6 +402,34 @@ CREATE TABLE `grants` (
 );
 CREATE UNIQUE INDEX `grant_client_id_user_id` ON `grants` (`client_id`, `user_id`);
 CREATE INDEX `grant_user_id` ON `grants` (`user_id`);
+
+CREATE TABLE `held_messages` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `user_id` blob NOT NULL,
+  `text` text NOT NULL,
+  `details` text NOT NULL,
+  `rule_id` blob NULL,
+  `reply_to_message_id` blob NULL,
+  `is_bot` bool NOT NULL DEFAULT (false),
+  `held_at` integer NOT NULL,
+  `expires_at` integer NOT NULL,
+  `approves` bool NOT NULL DEFAULT (false),
+  `due_at` integer NULL,
+  `status` text NOT NULL,
+  `claimed_by` blob NULL,
+  `claimed_until` integer NULL,
+  `decided_by` blob NULL,
+  `decided_at` integer NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE INDEX `heldmessage_channel_id_status_held_at_id` ON `held_messages` (`channel_id`, `status`, `held_at`, `id`);
+CREATE INDEX `heldmessage_user_id_channel_id_status_held_at_id` ON `held_messages` (`user_id`, `channel_id`, `status`, `held_at`, `id`);
+CREATE INDEX `heldmessage_channel_id_rule_id_status_held_at_id` ON `held_messages` (`channel_id`, `rule_id`, `status`, `held_at`, `id`);
+CREATE INDEX `heldmessage_due_at` ON `held_messages` (`due_at`);
+CREATE INDEX `heldmessage_decided_at` ON `held_messages` (`decided_at`);
+CREATE INDEX `heldmessage_claimed_by` ON `held_messages` (`claimed_by`);
+CREATE INDEX `heldmessage_decided_by` ON `held_messages` (`decided_by`);
 
 CREATE TABLE `idempotency_keys` (
   `id` blob NOT NULL,
@@ -400,11 +482,13 @@ CREATE TABLE `mutes` (
   `muted_at` integer NOT NULL,
   `expires_at` integer NOT NULL,
   `reason` text NOT NULL DEFAULT (''),
+  `rule_id` blob NULL,
   PRIMARY KEY (`channel_id`, `user_id`)
 );
 CREATE INDEX `mute_channel_id_muted_at_user_id` ON `mutes` (`channel_id`, `muted_at`, `user_id`);
 CREATE INDEX `mute_expires_at` ON `mutes` (`expires_at`);
 CREATE INDEX `mute_moderator_id_channel_id_muted_at_user_id` ON `mutes` (`moderator_id`, `channel_id`, `muted_at`, `user_id`);
+CREATE INDEX `mute_channel_id_rule_id_muted_at_user_id` ON `mutes` (`channel_id`, `rule_id`, `muted_at`, `user_id`);
 
 CREATE TABLE `pardons` (
   `id` blob NOT NULL,
@@ -475,6 +559,17 @@ CREATE INDEX `replacedban_batch_id` ON `replaced_bans` (`batch_id`);
 CREATE INDEX `replacedban_user_id` ON `replaced_bans` (`user_id`);
 CREATE INDEX `replacedban_moderator_id_channel_id_banned_at` ON `replaced_bans` (`moderator_id`, `channel_id`, `banned_at`);
 
+CREATE TABLE `retentions` (
+  `id` text NOT NULL,
+  `epoch` integer NOT NULL,
+  `expires_at` integer NOT NULL,
+  `done_before` integer NOT NULL,
+  `round_before` integer NOT NULL,
+  `round_after` blob NULL,
+  PRIMARY KEY (`id`)
+);
+INSERT INTO `retentions` (`id`, `epoch`, `expires_at`, `done_before`, `round_before`) VALUES ('events', 0, 0, 0, 0), ('messages', 0, 0, 0, 0);
+
 CREATE TABLE `roles` (
   `id` blob NOT NULL,
   `channel_id` blob NOT NULL,
@@ -486,6 +581,25 @@ CREATE TABLE `roles` (
 CREATE UNIQUE INDEX `role_channel_id_user_id_role` ON `roles` (`channel_id`, `user_id`, `role`);
 CREATE INDEX `role_channel_id_role_created_at_user_id` ON `roles` (`channel_id`, `role`, `created_at`, `user_id`);
 CREATE INDEX `role_user_id_role_created_at_channel_id` ON `roles` (`user_id`, `role`, `created_at`, `channel_id`);
+
+CREATE TABLE `shields` (
+  `channel_id` blob NOT NULL,
+  `preset` text NOT NULL,
+  `preset_version` integer NOT NULL DEFAULT (0),
+  `starts_itself` bool NOT NULL DEFAULT (false),
+  `follows_per_minute` integer NULL,
+  `first_messages_per_minute` integer NULL,
+  `held_per_minute` integer NULL,
+  `rests_until` integer NULL,
+  `started_by` blob NULL,
+  `cause` text NOT NULL DEFAULT (''),
+  `reason` text NOT NULL DEFAULT (''),
+  `started_at` integer NULL,
+  `ends_at` integer NULL,
+  PRIMARY KEY (`channel_id`)
+);
+CREATE INDEX `shield_started_by` ON `shields` (`started_by`);
+CREATE INDEX `shield_starts_itself_channel_id` ON `shields` (`starts_itself`, `channel_id`);
 
 CREATE TABLE `standing_subscribers` (
   `id` blob NOT NULL,
@@ -593,6 +707,16 @@ CREATE INDEX `token_client_id` ON `tokens` (`client_id`);
 CREATE INDEX `token_expires_at` ON `tokens` (`expires_at`);
 CREATE INDEX `token_family_id` ON `tokens` (`family_id`);
 
+CREATE TABLE `unique_texts` (
+  `id` blob NOT NULL,
+  `channel_id` blob NOT NULL,
+  `message_id` blob NOT NULL,
+  `sent_at` integer NOT NULL,
+  PRIMARY KEY (`id`)
+);
+CREATE INDEX `uniquetext_sent_at` ON `unique_texts` (`sent_at`);
+CREATE INDEX `uniquetext_channel_id` ON `unique_texts` (`channel_id`);
+
 CREATE TABLE `users` (
   `id` blob NOT NULL,
   `username` text NOT NULL,
@@ -600,6 +724,7 @@ CREATE TABLE `users` (
   `display_name` text NOT NULL,
   `avatar_url` text NOT NULL,
   `created_at` integer NOT NULL,
+  `account_created_at` integer NULL,
   `deleted_at` integer NULL,
   `rights_version` integer NOT NULL DEFAULT (0),
   PRIMARY KEY (`id`)

@@ -166,6 +166,38 @@ CREATE TABLE IF NOT EXISTS `chat_generations` (
   INDEX `chatgeneration_purge_at` (`purge_at`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `chat_rule_versions` (
+  `id` binary(16) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `version` bigint NOT NULL,
+  `moderator_id` binary(16) NULL,
+  `client_id` varchar(64) NOT NULL DEFAULT '',
+  `cause` varchar(16) NOT NULL,
+  `changed_at` bigint NOT NULL,
+  `changes` mediumtext NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE INDEX `chatruleversion_channel_id_version` (`channel_id`, `version`),
+  INDEX `chatruleversion_changed_at` (`changed_at`),
+  INDEX `chatruleversion_moderator_id_channel_id` (`moderator_id`, `channel_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS `chat_rules` (
+  `id` binary(16) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `rule_id` binary(16) NOT NULL,
+  `since_version` bigint NOT NULL,
+  `until_version` bigint NULL,
+  `rule` mediumtext NOT NULL,
+  `editor_id` binary(16) NOT NULL,
+  `expires_at` bigint NULL,
+  `ended_at` bigint NULL,
+  PRIMARY KEY (`id`),
+  INDEX `chatrule_channel_id_until_version_rule_id` (`channel_id`, `until_version`, `rule_id`),
+  INDEX `chatrule_expires_at` (`expires_at`),
+  INDEX `chatrule_ended_at` (`ended_at`),
+  INDEX `chatrule_editor_id_channel_id` (`editor_id`, `channel_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `chat_servers` (
   `id` binary(16) NOT NULL,
   `listens_until` bigint NOT NULL,
@@ -173,6 +205,20 @@ CREATE TABLE IF NOT EXISTS `chat_servers` (
   `expires_at` bigint NOT NULL,
   PRIMARY KEY (`id`),
   INDEX `chatserver_expires_at` (`expires_at`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS `chat_settings` (
+  `channel_id` binary(16) NOT NULL,
+  `version` bigint NOT NULL,
+  `settings` mediumtext NOT NULL,
+  `rules_version` bigint NOT NULL DEFAULT 0,
+  `has_checks` bool NOT NULL,
+  `ends_at` bigint NULL,
+  `changed_at` bigint NOT NULL,
+  PRIMARY KEY (`channel_id`),
+  INDEX `chatsettings_ends_at` (`ends_at`),
+  INDEX `chatsettings_has_checks_channel_id` (`has_checks`, `channel_id`),
+  INDEX `chatsettings_changed_at` (`changed_at`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS `chatters` (
@@ -331,6 +377,14 @@ CREATE TABLE IF NOT EXISTS `events` (
   INDEX `event_channel_id_type_position` (`channel_id`, `type`, `position`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `first_messages` (
+  `channel_id` binary(16) NOT NULL,
+  `user_id` binary(16) NOT NULL,
+  `sent_at` bigint NOT NULL,
+  PRIMARY KEY (`channel_id`, `user_id`),
+  INDEX `firstmessage_user_id` (`user_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `follows` (
   `channel_id` binary(16) NOT NULL,
   `user_id` binary(16) NOT NULL,
@@ -349,6 +403,34 @@ CREATE TABLE IF NOT EXISTS `grants` (
   PRIMARY KEY (`id`),
   UNIQUE INDEX `grant_client_id_user_id` (`client_id`, `user_id`),
   INDEX `grant_user_id` (`user_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS `held_messages` (
+  `id` binary(16) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `user_id` binary(16) NOT NULL,
+  `text` varchar(500) NOT NULL,
+  `details` text NOT NULL,
+  `rule_id` binary(16) NULL,
+  `reply_to_message_id` binary(16) NULL,
+  `is_bot` bool NOT NULL DEFAULT false,
+  `held_at` bigint NOT NULL,
+  `expires_at` bigint NOT NULL,
+  `approves` bool NOT NULL DEFAULT false,
+  `due_at` bigint NULL,
+  `status` varchar(16) NOT NULL,
+  `claimed_by` binary(16) NULL,
+  `claimed_until` bigint NULL,
+  `decided_by` binary(16) NULL,
+  `decided_at` bigint NULL,
+  PRIMARY KEY (`id`),
+  INDEX `heldmessage_channel_id_status_held_at_id` (`channel_id`, `status`, `held_at`, `id`),
+  INDEX `heldmessage_user_id_channel_id_status_held_at_id` (`user_id`, `channel_id`, `status`, `held_at`, `id`),
+  INDEX `heldmessage_channel_id_rule_id_status_held_at_id` (`channel_id`, `rule_id`, `status`, `held_at`, `id`),
+  INDEX `heldmessage_due_at` (`due_at`),
+  INDEX `heldmessage_decided_at` (`decided_at`),
+  INDEX `heldmessage_claimed_by` (`claimed_by`),
+  INDEX `heldmessage_decided_by` (`decided_by`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS `idempotency_keys` (
@@ -402,10 +484,12 @@ CREATE TABLE IF NOT EXISTS `mutes` (
   `muted_at` bigint NOT NULL,
   `expires_at` bigint NOT NULL,
   `reason` varchar(500) NOT NULL DEFAULT '',
+  `rule_id` binary(16) NULL,
   PRIMARY KEY (`channel_id`, `user_id`),
   INDEX `mute_channel_id_muted_at_user_id` (`channel_id`, `muted_at`, `user_id`),
   INDEX `mute_expires_at` (`expires_at`),
-  INDEX `mute_moderator_id_channel_id_muted_at_user_id` (`moderator_id`, `channel_id`, `muted_at`, `user_id`)
+  INDEX `mute_moderator_id_channel_id_muted_at_user_id` (`moderator_id`, `channel_id`, `muted_at`, `user_id`),
+  INDEX `mute_channel_id_rule_id_muted_at_user_id` (`channel_id`, `rule_id`, `muted_at`, `user_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS `pardons` (
@@ -477,6 +561,17 @@ CREATE TABLE IF NOT EXISTS `replaced_bans` (
   INDEX `replacedban_moderator_id_channel_id_banned_at` (`moderator_id`, `channel_id`, `banned_at`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `retentions` (
+  `id` varchar(64) NOT NULL,
+  `epoch` bigint NOT NULL,
+  `expires_at` bigint NOT NULL,
+  `done_before` bigint NOT NULL,
+  `round_before` bigint NOT NULL,
+  `round_after` binary(16) NULL,
+  PRIMARY KEY (`id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+INSERT IGNORE INTO `retentions` (`id`, `epoch`, `expires_at`, `done_before`, `round_before`) VALUES ('events', 0, 0, 0, 0), ('messages', 0, 0, 0, 0);
+
 CREATE TABLE IF NOT EXISTS `roles` (
   `id` binary(16) NOT NULL,
   `channel_id` binary(16) NOT NULL,
@@ -487,6 +582,25 @@ CREATE TABLE IF NOT EXISTS `roles` (
   UNIQUE INDEX `role_channel_id_user_id_role` (`channel_id`, `user_id`, `role`),
   INDEX `role_channel_id_role_created_at_user_id` (`channel_id`, `role`, `created_at`, `user_id`),
   INDEX `role_user_id_role_created_at_channel_id` (`user_id`, `role`, `created_at`, `channel_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS `shields` (
+  `channel_id` binary(16) NOT NULL,
+  `preset` mediumtext NOT NULL,
+  `preset_version` bigint NOT NULL DEFAULT 0,
+  `starts_itself` bool NOT NULL DEFAULT false,
+  `follows_per_minute` bigint NULL,
+  `first_messages_per_minute` bigint NULL,
+  `held_per_minute` bigint NULL,
+  `rests_until` bigint NULL,
+  `started_by` binary(16) NULL,
+  `cause` varchar(16) NOT NULL DEFAULT '',
+  `reason` varchar(500) NOT NULL DEFAULT '',
+  `started_at` bigint NULL,
+  `ends_at` bigint NULL,
+  PRIMARY KEY (`channel_id`),
+  INDEX `shield_started_by` (`started_by`),
+  INDEX `shield_starts_itself_channel_id` (`starts_itself`, `channel_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS `standing_subscribers` (
@@ -595,6 +709,16 @@ CREATE TABLE IF NOT EXISTS `tokens` (
   INDEX `token_family_id` (`family_id`)
 ) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS `unique_texts` (
+  `id` binary(32) NOT NULL,
+  `channel_id` binary(16) NOT NULL,
+  `message_id` binary(16) NOT NULL,
+  `sent_at` bigint NOT NULL,
+  PRIMARY KEY (`id`),
+  INDEX `uniquetext_sent_at` (`sent_at`),
+  INDEX `uniquetext_channel_id` (`channel_id`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS `users` (
   `id` binary(16) NOT NULL,
   `username` varchar(40) NOT NULL,
@@ -602,6 +726,7 @@ CREATE TABLE IF NOT EXISTS `users` (
   `display_name` varchar(140) NOT NULL,
   `avatar_url` varchar(2048) NOT NULL,
   `created_at` bigint NOT NULL,
+  `account_created_at` bigint NULL,
   `deleted_at` bigint NULL,
   `rights_version` bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
