@@ -44,7 +44,11 @@ type ChatServiceClient interface {
 	// posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role
 	// in the channel is required.
 	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
-	// `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast
+	// `muteExpiresAt`, if the sender is muted there; CHAT_RESTRICTED, with `restriction` and
+	// `retryAt`, if the settings of the channel's chat refuse the message; MESSAGE_HELD, with `messageId`,
+	// `expiresAt` and the `message` of the rule if it has one, if the message waits for a decision of a
+	// moderator; MESSAGE_BLOCKED, with the `message` of the rule if it has one, if the channel does not allow the message, or too many
+	// wait; RATE_LIMITED if the sender posts too fast
 	// in the channel, by default more than 20 messages in 30 s, or 100 for its owner and
 	// moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not
 	// exist.
@@ -196,7 +200,11 @@ type ChatServiceServer interface {
 	// posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role
 	// in the channel is required.
 	// Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with
-	// `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast
+	// `muteExpiresAt`, if the sender is muted there; CHAT_RESTRICTED, with `restriction` and
+	// `retryAt`, if the settings of the channel's chat refuse the message; MESSAGE_HELD, with `messageId`,
+	// `expiresAt` and the `message` of the rule if it has one, if the message waits for a decision of a
+	// moderator; MESSAGE_BLOCKED, with the `message` of the rule if it has one, if the channel does not allow the message, or too many
+	// wait; RATE_LIMITED if the sender posts too fast
 	// in the channel, by default more than 20 messages in 30 s, or 100 for its owner and
 	// moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not
 	// exist.

@@ -10,6 +10,7 @@ import (
 	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -169,11 +170,315 @@ func (x *Person) GetAvatarUrl() string {
 	return ""
 }
 
+// Span is a part of a text.
+type Span struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it begins, in code points.
+	Start int32 `protobuf:"varint,1,opt,name=start" json:"start,omitempty"`
+	// Where it ends, in code points, exclusive.
+	End           int32 `protobuf:"varint,2,opt,name=end" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Span) Reset() {
+	*x = Span{}
+	mi := &file_moderato_v1_common_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Span) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Span) ProtoMessage() {}
+
+func (x *Span) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_common_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Span.ProtoReflect.Descriptor instead.
+func (*Span) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_common_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Span) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Span) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+// HeldMessage is a message that waits for a decision, or waited for one.
+type HeldMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id that the message has, or would have, once it is posted: a UUID in lower case.
+	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The sender.
+	User *Person `protobuf:"bytes,2,opt,name=user" json:"user,omitempty"`
+	// What was known about the sender when the message was held.
+	Facts *SenderFacts `protobuf:"bytes,3,opt,name=facts" json:"facts,omitempty"`
+	// The text.
+	Message string `protobuf:"bytes,4,opt,name=message" json:"message,omitempty"`
+	// Where in the text the rules match.
+	Spans []*Span `protobuf:"bytes,5,rep,name=spans" json:"spans,omitempty"`
+	// The ids of the rules that held the message: UUIDs in lower case. If the setting
+	// `firstMessage` held it, those of the rules that flag it.
+	Rules []string `protobuf:"bytes,6,rep,name=rules" json:"rules,omitempty"`
+	// When the message was held: UTC, milliseconds.
+	HeldAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=held_at,json=heldAt" json:"held_at,omitempty"`
+	// When it is decided without a moderator: UTC, milliseconds.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// `PENDING`; `APPROVED`; `DENIED`; `EXPIRED` if nobody decided and it was denied then; `CANCELLED`
+	// if the sender was banned or muted, the messages of the sender or of the channel were cleared,
+	// or the sender was deleted. A message that nobody decided and that was posted then has the
+	// status `APPROVED`, without `decided_by`.
+	Status string `protobuf:"bytes,9,opt,name=status" json:"status,omitempty"`
+	// Who claims it; null if nobody does.
+	ClaimedBy *Person `protobuf:"bytes,10,opt,name=claimed_by,json=claimedBy" json:"claimed_by,omitempty"`
+	// Until when: UTC, milliseconds; null if nobody claims it.
+	ClaimedUntil *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=claimed_until,json=claimedUntil" json:"claimed_until,omitempty"`
+	// Who decided; null if nobody did.
+	DecidedBy *Person `protobuf:"bytes,12,opt,name=decided_by,json=decidedBy" json:"decided_by,omitempty"`
+	// When it was decided, expired or was cancelled: UTC, milliseconds; null while it is pending.
+	DecidedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=decided_at,json=decidedAt" json:"decided_at,omitempty"`
+	// The message that it replies to: a UUID in lower case; null if it is no reply.
+	ReplyToMessageId *string `protobuf:"bytes,14,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *HeldMessage) Reset() {
+	*x = HeldMessage{}
+	mi := &file_moderato_v1_common_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeldMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeldMessage) ProtoMessage() {}
+
+func (x *HeldMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_common_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeldMessage.ProtoReflect.Descriptor instead.
+func (*HeldMessage) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_common_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *HeldMessage) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *HeldMessage) GetUser() *Person {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetFacts() *SenderFacts {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *HeldMessage) GetSpans() []*Span {
+	if x != nil {
+		return x.Spans
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetHeldAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.HeldAt
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *HeldMessage) GetClaimedBy() *Person {
+	if x != nil {
+		return x.ClaimedBy
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetClaimedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClaimedUntil
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetDecidedBy() *Person {
+	if x != nil {
+		return x.DecidedBy
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
+}
+
+func (x *HeldMessage) GetReplyToMessageId() string {
+	if x != nil && x.ReplyToMessageId != nil {
+		return *x.ReplyToMessageId
+	}
+	return ""
+}
+
+// SenderFacts are facts about the sender of a message.
+type SenderFacts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The roles: of `moderator`, `vip` and `og`.
+	Roles []string `protobuf:"bytes,1,rep,name=roles" json:"roles,omitempty"`
+	// Whether the user has a subscription.
+	IsSubscriber bool `protobuf:"varint,2,opt,name=is_subscriber,json=isSubscriber" json:"is_subscriber,omitempty"`
+	// Since when the user follows the channel: UTC, milliseconds; null if not.
+	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
+	// When the account was created: UTC, milliseconds; null if it is not known.
+	AccountCreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=account_created_at,json=accountCreatedAt" json:"account_created_at,omitempty"`
+	// The user's strikes in the channel. Always 0.
+	Strikes       int32 `protobuf:"varint,5,opt,name=strikes" json:"strikes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SenderFacts) Reset() {
+	*x = SenderFacts{}
+	mi := &file_moderato_v1_common_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SenderFacts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SenderFacts) ProtoMessage() {}
+
+func (x *SenderFacts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_common_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SenderFacts.ProtoReflect.Descriptor instead.
+func (*SenderFacts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_common_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SenderFacts) GetRoles() []string {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *SenderFacts) GetIsSubscriber() bool {
+	if x != nil {
+		return x.IsSubscriber
+	}
+	return false
+}
+
+func (x *SenderFacts) GetFollowedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FollowedAt
+	}
+	return nil
+}
+
+func (x *SenderFacts) GetAccountCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AccountCreatedAt
+	}
+	return nil
+}
+
+func (x *SenderFacts) GetStrikes() int32 {
+	if x != nil {
+		return x.Strikes
+	}
+	return 0
+}
+
 var File_moderato_v1_common_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_common_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/common.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto\"y\n" +
+	"\x18moderato/v1/common.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"y\n" +
 	"\vUserSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
@@ -185,7 +490,38 @@ const file_moderato_v1_common_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrlBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"avatar_url\x18\x04 \x01(\tB\x04\xe0\xb5\x18\x01R\tavatarUrl\".\n" +
+	"\x04Span\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\x80\x05\n" +
+	"\vHeldMessage\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId\x12'\n" +
+	"\x04user\x18\x02 \x01(\v2\x13.moderato.v1.PersonR\x04user\x12.\n" +
+	"\x05facts\x18\x03 \x01(\v2\x18.moderato.v1.SenderFactsR\x05facts\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12'\n" +
+	"\x05spans\x18\x05 \x03(\v2\x11.moderato.v1.SpanR\x05spans\x12\x14\n" +
+	"\x05rules\x18\x06 \x03(\tR\x05rules\x123\n" +
+	"\aheld_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x06heldAt\x129\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x16\n" +
+	"\x06status\x18\t \x01(\tR\x06status\x122\n" +
+	"\n" +
+	"claimed_by\x18\n" +
+	" \x01(\v2\x13.moderato.v1.PersonR\tclaimedBy\x12?\n" +
+	"\rclaimed_until\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\fclaimedUntil\x122\n" +
+	"\n" +
+	"decided_by\x18\f \x01(\v2\x13.moderato.v1.PersonR\tdecidedBy\x129\n" +
+	"\n" +
+	"decided_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\x124\n" +
+	"\x13reply_to_message_id\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\xe9\x01\n" +
+	"\vSenderFacts\x12\x14\n" +
+	"\x05roles\x18\x01 \x03(\tR\x05roles\x12#\n" +
+	"\ris_subscriber\x18\x02 \x01(\bR\fisSubscriber\x12;\n" +
+	"\vfollowed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"followedAt\x12H\n" +
+	"\x12account_created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x10accountCreatedAt\x12\x18\n" +
+	"\astrikes\x18\x05 \x01(\x05R\astrikesBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_common_proto_rawDescOnce sync.Once
@@ -199,17 +535,32 @@ func file_moderato_v1_common_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_common_proto_rawDescData
 }
 
-var file_moderato_v1_common_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_moderato_v1_common_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_moderato_v1_common_proto_goTypes = []any{
-	(*UserSummary)(nil), // 0: moderato.v1.UserSummary
-	(*Person)(nil),      // 1: moderato.v1.Person
+	(*UserSummary)(nil),           // 0: moderato.v1.UserSummary
+	(*Person)(nil),                // 1: moderato.v1.Person
+	(*Span)(nil),                  // 2: moderato.v1.Span
+	(*HeldMessage)(nil),           // 3: moderato.v1.HeldMessage
+	(*SenderFacts)(nil),           // 4: moderato.v1.SenderFacts
+	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
 }
 var file_moderato_v1_common_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	1,  // 0: moderato.v1.HeldMessage.user:type_name -> moderato.v1.Person
+	4,  // 1: moderato.v1.HeldMessage.facts:type_name -> moderato.v1.SenderFacts
+	2,  // 2: moderato.v1.HeldMessage.spans:type_name -> moderato.v1.Span
+	5,  // 3: moderato.v1.HeldMessage.held_at:type_name -> google.protobuf.Timestamp
+	5,  // 4: moderato.v1.HeldMessage.expires_at:type_name -> google.protobuf.Timestamp
+	1,  // 5: moderato.v1.HeldMessage.claimed_by:type_name -> moderato.v1.Person
+	5,  // 6: moderato.v1.HeldMessage.claimed_until:type_name -> google.protobuf.Timestamp
+	1,  // 7: moderato.v1.HeldMessage.decided_by:type_name -> moderato.v1.Person
+	5,  // 8: moderato.v1.HeldMessage.decided_at:type_name -> google.protobuf.Timestamp
+	5,  // 9: moderato.v1.SenderFacts.followed_at:type_name -> google.protobuf.Timestamp
+	5,  // 10: moderato.v1.SenderFacts.account_created_at:type_name -> google.protobuf.Timestamp
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_common_proto_init() }
@@ -223,7 +574,7 @@ func file_moderato_v1_common_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_common_proto_rawDesc), len(file_moderato_v1_common_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -157,7 +157,7 @@ const (
 	//
 	// Use one of these methods.
 	Reason_REASON_METHOD_NOT_ALLOWED Reason = 25
-	// The request body is larger than 64 KiB or, for a batch of bans, 256 KiB.
+	// The request body is larger than 64 KiB, for a batch of bans 256 KiB, or for rules 1 MiB.
 	//
 	// Send less in one request.
 	Reason_REASON_BODY_TOO_LARGE Reason = 26
@@ -317,6 +317,49 @@ const (
 	//
 	// Repeat the request after `Retry-After` seconds.
 	Reason_REASON_IDEMPOTENCY_KEY_IN_USE Reason = 61
+	// The channel's chat does not take the message at the moment: `restriction` names the setting
+	// that refuses it. It is "account_age", "followers", "subscribers", "emote", "first_message",
+	// "slow" or "unique". `retryAt` is when the sender may post; null if no time helps. Over gRPC,
+	// the metadata has no `retryAt` then.
+	//
+	// Show the restriction to the sender, and post again at `retryAt`.
+	// `GET /v1/chats/settings` returns the settings of the channel.
+	Reason_REASON_CHAT_RESTRICTED Reason = 70
+	// What the request changes was changed since `expectedVersion`; `version` is the present one.
+	//
+	// Read the present state, and repeat the change with its version.
+	Reason_REASON_VERSION_CONFLICT Reason = 71
+	// A rule of the channel does not allow the message: it was not posted. `message` is what the rule
+	// tells the sender; it is absent if the rule tells nothing. It is also the message for people.
+	//
+	// Show the message to the sender. Do not post the text again.
+	Reason_REASON_MESSAGE_BLOCKED Reason = 72
+	// The message waits for a decision of a moderator: it is not public. `messageId` is its id, and
+	// `expiresAt` is when it is decided without a moderator. `message` is what the rule that holds it
+	// tells the sender; it is absent if the rule tells nothing. It is also the message for people.
+	//
+	// Show to the sender that the message is held. To learn what became of it, post it again with
+	// the same `messageId`: that returns this error while it waits, and the message once it is
+	// approved.
+	Reason_REASON_MESSAGE_HELD Reason = 73
+	// The rules would take more than 250,000 steps for a message of 1,000 bytes.
+	//
+	// Use fewer or simpler patterns, and fewer rules.
+	Reason_REASON_RULES_TOO_COSTLY Reason = 74
+	// The channel would have more than 100 rules, 10,000 terms or 512 KiB of text, with those of its
+	// shield.
+	//
+	// Delete rules that are not needed any more, or put their terms together.
+	Reason_REASON_RULE_LIMIT_REACHED Reason = 75
+	// A preview would have to look at more than 200,000 messages.
+	//
+	// Choose a shorter `withinSeconds`.
+	Reason_REASON_PREVIEW_TOO_LARGE Reason = 76
+	// The channel has no such version of its rules, or no longer has it: versions are kept for 90
+	// days.
+	//
+	// `GET /v1/chats/rules/versions` lists the versions.
+	Reason_REASON_VERSION_NOT_FOUND Reason = 77
 )
 
 // Enum value maps for Reason.
@@ -384,6 +427,14 @@ var (
 		58: "REASON_SWEEP_TOO_LARGE",
 		60: "REASON_IDEMPOTENCY_KEY_REUSED",
 		61: "REASON_IDEMPOTENCY_KEY_IN_USE",
+		70: "REASON_CHAT_RESTRICTED",
+		71: "REASON_VERSION_CONFLICT",
+		72: "REASON_MESSAGE_BLOCKED",
+		73: "REASON_MESSAGE_HELD",
+		74: "REASON_RULES_TOO_COSTLY",
+		75: "REASON_RULE_LIMIT_REACHED",
+		76: "REASON_PREVIEW_TOO_LARGE",
+		77: "REASON_VERSION_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":                0,
@@ -448,6 +499,14 @@ var (
 		"REASON_SWEEP_TOO_LARGE":            58,
 		"REASON_IDEMPOTENCY_KEY_REUSED":     60,
 		"REASON_IDEMPOTENCY_KEY_IN_USE":     61,
+		"REASON_CHAT_RESTRICTED":            70,
+		"REASON_VERSION_CONFLICT":           71,
+		"REASON_MESSAGE_BLOCKED":            72,
+		"REASON_MESSAGE_HELD":               73,
+		"REASON_RULES_TOO_COSTLY":           74,
+		"REASON_RULE_LIMIT_REACHED":         75,
+		"REASON_PREVIEW_TOO_LARGE":          76,
+		"REASON_VERSION_NOT_FOUND":          77,
 	}
 )
 
@@ -482,7 +541,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xcf<\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xefD\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -547,7 +606,16 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x16REASON_SWEEP_TOO_LARGE\x10:\x1a\xb0\x01\x8a\xb5\x18\xab\x01\b\x90\x03\x10\x03\x1a\xa3\x01There are too many messages or follows for one sweep, or the pattern takes too long. Choose a shorter withinSeconds or followedWithinSeconds, or a simpler pattern.\x12\x83\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_REUSED\x10<\x1a`\x8a\xb5\x18\\\b\xa6\x03\x10\t\x1aUThis idempotency key was used with other arguments. Choose a new key for each change.\x12\x93\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_IN_USE\x10=\x1ap\x8a\xb5\x18l\b\x99\x03\x10\n" +
-	"\x1aeA request with this idempotency key is still in progress. Repeat yours after the time in Retry-After.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x1aeA request with this idempotency key is still in progress. Repeat yours after the time in Retry-After.\x12\x85\x01\n" +
+	"\x16REASON_CHAT_RESTRICTED\x10F\x1ai\x8a\xb5\x18e\b\x93\x03\x10\t\x1a^The settings of this channel's chat do not allow this message; restriction says which of them.\x12\x8f\x01\n" +
+	"\x17REASON_VERSION_CONFLICT\x10G\x1ar\x8a\xb5\x18n\b\x99\x03\x10\n" +
+	"\x1agThis was changed since expectedVersion. Read the present state, and repeat the change with its version.\x12a\n" +
+	"\x16REASON_MESSAGE_BLOCKED\x10H\x1aE\x8a\xb5\x18A\b\x93\x03\x10\t\x1a:A rule of this channel's chat does not allow this message.\x12k\n" +
+	"\x13REASON_MESSAGE_HELD\x10I\x1aR\x8a\xb5\x18N\b\x93\x03\x10\t\x1aGThe message is held until a moderator decides; nobody else sees it yet.\x12\x89\x01\n" +
+	"\x17REASON_RULES_TOO_COSTLY\x10J\x1al\x8a\xb5\x18h\b\x90\x03\x10\x03\x1aaThese rules would take too long for each message. Use fewer or simpler patterns, and fewer rules.\x12\xa5\x01\n" +
+	"\x19REASON_RULE_LIMIT_REACHED\x10K\x1a\x85\x01\x8a\xb5\x18\x80\x01\b\x99\x03\x10\t\x1ayA channel has at most 100 rules, with 10,000 terms and 512 KiB of text in all. Delete rules that are not needed any more.\x12u\n" +
+	"\x18REASON_PREVIEW_TOO_LARGE\x10L\x1aW\x8a\xb5\x18S\b\x90\x03\x10\x03\x1aLThere are too many messages for one preview. Choose a shorter withinSeconds.\x12\x88\x01\n" +
+	"\x18REASON_VERSION_NOT_FOUND\x10M\x1aj\x8a\xb5\x18f\b\x94\x03\x10\x05\x1a_There is no such version of the rules of this channel; GET /v1/chats/rules/versions lists them.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

@@ -342,13 +342,16 @@ type MuteEvent struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// Null: mutes belong to no batch.
 	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
-	// What caused the event: `moderator`.
+	// What caused the event: `moderator`, or `rule`.
 	Cause string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	// Whether the user was muted already, and this mute is in force instead of the earlier
 	// one. Such a mute deletes no messages.
 	Replaces bool `protobuf:"varint,11,opt,name=replaces" json:"replaces,omitempty"`
 	// The muted user, as of that time.
-	MutedUser     *Person `protobuf:"bytes,12,opt,name=muted_user,json=mutedUser" json:"muted_user,omitempty"`
+	MutedUser *Person `protobuf:"bytes,12,opt,name=muted_user,json=mutedUser" json:"muted_user,omitempty"`
+	// The rule that muted the user: a UUID in lower case; null if none did. `moderator_id` is the
+	// last editor of the rule then.
+	RuleId        *string `protobuf:"bytes,13,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -467,6 +470,13 @@ func (x *MuteEvent) GetMutedUser() *Person {
 	return nil
 }
 
+func (x *MuteEvent) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
+}
+
 // UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it
 // expired.
 type UnmuteEvent struct {
@@ -487,7 +497,7 @@ type UnmuteEvent struct {
 	Reason *string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
 	// When the mute would have expired: UTC, milliseconds.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// What caused the event: `moderator`, or `revert` if all that a moderator did was
+	// What caused the event: `moderator`, or `revert` if all that a moderator or a rule did was
 	// reverted.
 	Cause string `protobuf:"bytes,9,opt,name=cause" json:"cause,omitempty"`
 	// Why the mute was ended; null if no reason was given.
@@ -2927,6 +2937,816 @@ func (x *ChatPinEvent) GetMessage() *ChatMessage {
 	return nil
 }
 
+// ChatSettingsEvent is the payload of `channel.chat.settings`: the settings of the channel's chat
+// that are in force after the change.
+type ChatSettingsEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The number of changes of the settings, and of values that ended.
+	Version int64 `protobuf:"varint,4,opt,name=version" json:"version,omitempty"`
+	// What caused the event: `moderator`, `expired` if a setting returned to its former value, or
+	// `shield` if the shield was raised or lowered.
+	Cause string `protobuf:"bytes,5,opt,name=cause" json:"cause,omitempty"`
+	// How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+	SlowSeconds int64 `protobuf:"varint,6,opt,name=slow_seconds,json=slowSeconds" json:"slow_seconds,omitempty"`
+	// How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if
+	// senders need not follow.
+	FollowersOnlySeconds int64 `protobuf:"varint,7,opt,name=followers_only_seconds,json=followersOnlySeconds" json:"followers_only_seconds,omitempty"`
+	// Whether only subscribers may post.
+	SubscribersOnly bool `protobuf:"varint,8,opt,name=subscribers_only,json=subscribersOnly" json:"subscribers_only,omitempty"`
+	// Whether messages may have only emoji and emotes.
+	EmoteOnly bool `protobuf:"varint,9,opt,name=emote_only,json=emoteOnly" json:"emote_only,omitempty"`
+	// How many seconds ago the account of a sender must have been created: 0 to 31536000.
+	MinAccountAgeSeconds int64 `protobuf:"varint,10,opt,name=min_account_age_seconds,json=minAccountAgeSeconds" json:"min_account_age_seconds,omitempty"`
+	// For how many seconds after a message no one may post the same text: 0 to 300.
+	UniqueSeconds int64 `protobuf:"varint,11,opt,name=unique_seconds,json=uniqueSeconds" json:"unique_seconds,omitempty"`
+	// What happens to the first message of a user in the channel: `allow`, `hold` or `block`.
+	FirstMessage string `protobuf:"bytes,12,opt,name=first_message,json=firstMessage" json:"first_message,omitempty"`
+	// The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and
+	// moderators are never restricted.
+	ExemptRoles []string `protobuf:"bytes,13,rep,name=exempt_roles,json=exemptRoles" json:"exempt_roles,omitempty"`
+	// Whether the shield is up.
+	ShieldActive  bool `protobuf:"varint,14,opt,name=shield_active,json=shieldActive" json:"shield_active,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatSettingsEvent) Reset() {
+	*x = ChatSettingsEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatSettingsEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatSettingsEvent) ProtoMessage() {}
+
+func (x *ChatSettingsEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatSettingsEvent.ProtoReflect.Descriptor instead.
+func (*ChatSettingsEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ChatSettingsEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatSettingsEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatSettingsEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatSettingsEvent) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ChatSettingsEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *ChatSettingsEvent) GetSlowSeconds() int64 {
+	if x != nil {
+		return x.SlowSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettingsEvent) GetFollowersOnlySeconds() int64 {
+	if x != nil {
+		return x.FollowersOnlySeconds
+	}
+	return 0
+}
+
+func (x *ChatSettingsEvent) GetSubscribersOnly() bool {
+	if x != nil {
+		return x.SubscribersOnly
+	}
+	return false
+}
+
+func (x *ChatSettingsEvent) GetEmoteOnly() bool {
+	if x != nil {
+		return x.EmoteOnly
+	}
+	return false
+}
+
+func (x *ChatSettingsEvent) GetMinAccountAgeSeconds() int64 {
+	if x != nil {
+		return x.MinAccountAgeSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettingsEvent) GetUniqueSeconds() int64 {
+	if x != nil {
+		return x.UniqueSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettingsEvent) GetFirstMessage() string {
+	if x != nil {
+		return x.FirstMessage
+	}
+	return ""
+}
+
+func (x *ChatSettingsEvent) GetExemptRoles() []string {
+	if x != nil {
+		return x.ExemptRoles
+	}
+	return nil
+}
+
+func (x *ChatSettingsEvent) GetShieldActive() bool {
+	if x != nil {
+		return x.ShieldActive
+	}
+	return false
+}
+
+// ChatRulesEvent is the payload of `channel.chat.rules`: the rules of the channel's chat have a new
+// version.
+type ChatRulesEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The number of the version.
+	Version int64 `protobuf:"varint,4,opt,name=version" json:"version,omitempty"`
+	// The ids of the rules that were created or replaced: UUIDs in lower case.
+	Put []string `protobuf:"bytes,5,rep,name=put" json:"put,omitempty"`
+	// The ids of the rules that were deleted: UUIDs in lower case.
+	Deleted []string `protobuf:"bytes,6,rep,name=deleted" json:"deleted,omitempty"`
+	// What caused the event: `moderator`, `restore`, `expired`, or `revert` if the changes of a
+	// moderator were reverted.
+	Cause         string `protobuf:"bytes,7,opt,name=cause" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatRulesEvent) Reset() {
+	*x = ChatRulesEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatRulesEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatRulesEvent) ProtoMessage() {}
+
+func (x *ChatRulesEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatRulesEvent.ProtoReflect.Descriptor instead.
+func (*ChatRulesEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ChatRulesEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatRulesEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatRulesEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatRulesEvent) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ChatRulesEvent) GetPut() []string {
+	if x != nil {
+		return x.Put
+	}
+	return nil
+}
+
+func (x *ChatRulesEvent) GetDeleted() []string {
+	if x != nil {
+		return x.Deleted
+	}
+	return nil
+}
+
+func (x *ChatRulesEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+// ChatFlagEvent is the payload of the live event `channel.chat.flag`: a message that was posted
+// matches rules.
+type ChatFlagEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The message: a UUID in lower case.
+	MessageId string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The sender.
+	User *Person `protobuf:"bytes,5,opt,name=user" json:"user,omitempty"`
+	// The text.
+	Message string `protobuf:"bytes,6,opt,name=message" json:"message,omitempty"`
+	// The ids of the rules: UUIDs in lower case.
+	Rules []string `protobuf:"bytes,7,rep,name=rules" json:"rules,omitempty"`
+	// Where in the text the rules match.
+	Spans         []*Span `protobuf:"bytes,8,rep,name=spans" json:"spans,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatFlagEvent) Reset() {
+	*x = ChatFlagEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatFlagEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatFlagEvent) ProtoMessage() {}
+
+func (x *ChatFlagEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatFlagEvent.ProtoReflect.Descriptor instead.
+func (*ChatFlagEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ChatFlagEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatFlagEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatFlagEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatFlagEvent) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *ChatFlagEvent) GetUser() *Person {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *ChatFlagEvent) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ChatFlagEvent) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ChatFlagEvent) GetSpans() []*Span {
+	if x != nil {
+		return x.Spans
+	}
+	return nil
+}
+
+// ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a
+// decision.
+type ChatHoldEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The message.
+	Held          *HeldMessage `protobuf:"bytes,4,opt,name=held" json:"held,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatHoldEvent) Reset() {
+	*x = ChatHoldEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatHoldEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatHoldEvent) ProtoMessage() {}
+
+func (x *ChatHoldEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatHoldEvent.ProtoReflect.Descriptor instead.
+func (*ChatHoldEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ChatHoldEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatHoldEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatHoldEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatHoldEvent) GetHeld() *HeldMessage {
+	if x != nil {
+		return x.Held
+	}
+	return nil
+}
+
+// ChatHoldUpdateEvent is the payload of `channel.chat.hold.update`: a held message was decided, or,
+// as a live event that is not kept, claimed.
+type ChatHoldUpdateEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The message: a UUID in lower case.
+	MessageId string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The status, as of HeldMessage.
+	Status string `protobuf:"bytes,5,opt,name=status" json:"status,omitempty"`
+	// Who decided; null if nobody did.
+	DecidedBy *Person `protobuf:"bytes,6,opt,name=decided_by,json=decidedBy" json:"decided_by,omitempty"`
+	// When it was decided, expired or was cancelled: UTC, milliseconds; null while it is pending.
+	DecidedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=decided_at,json=decidedAt" json:"decided_at,omitempty"`
+	// Who claims it; null unless this is a claim.
+	ClaimedBy *Person `protobuf:"bytes,8,opt,name=claimed_by,json=claimedBy" json:"claimed_by,omitempty"`
+	// Until when: UTC, milliseconds; null unless this is a claim.
+	ClaimedUntil  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=claimed_until,json=claimedUntil" json:"claimed_until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatHoldUpdateEvent) Reset() {
+	*x = ChatHoldUpdateEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatHoldUpdateEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatHoldUpdateEvent) ProtoMessage() {}
+
+func (x *ChatHoldUpdateEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatHoldUpdateEvent.ProtoReflect.Descriptor instead.
+func (*ChatHoldUpdateEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ChatHoldUpdateEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatHoldUpdateEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatHoldUpdateEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatHoldUpdateEvent) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *ChatHoldUpdateEvent) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *ChatHoldUpdateEvent) GetDecidedBy() *Person {
+	if x != nil {
+		return x.DecidedBy
+	}
+	return nil
+}
+
+func (x *ChatHoldUpdateEvent) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
+}
+
+func (x *ChatHoldUpdateEvent) GetClaimedBy() *Person {
+	if x != nil {
+		return x.ClaimedBy
+	}
+	return nil
+}
+
+func (x *ChatHoldUpdateEvent) GetClaimedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClaimedUntil
+	}
+	return nil
+}
+
+// ShieldPresetEvent is the payload of `channel.shield.preset`: what the shield does was changed.
+type ShieldPresetEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The fields that changed: of `settings`, `rules` and `autoStart`.
+	Changed       []string `protobuf:"bytes,4,rep,name=changed" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShieldPresetEvent) Reset() {
+	*x = ShieldPresetEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShieldPresetEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShieldPresetEvent) ProtoMessage() {}
+
+func (x *ShieldPresetEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShieldPresetEvent.ProtoReflect.Descriptor instead.
+func (*ShieldPresetEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ShieldPresetEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ShieldPresetEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ShieldPresetEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ShieldPresetEvent) GetChanged() []string {
+	if x != nil {
+		return x.Changed
+	}
+	return nil
+}
+
+// ShieldBeginEvent is the payload of `channel.shield.begin`: the shield was raised, or its end
+// changed.
+type ShieldBeginEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// What caused the event: `moderator`, or `automatic` if a number of the preset was reached.
+	Cause string `protobuf:"bytes,4,opt,name=cause" json:"cause,omitempty"`
+	// When it ends by itself: UTC, milliseconds.
+	EndsAt        *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=ends_at,json=endsAt" json:"ends_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShieldBeginEvent) Reset() {
+	*x = ShieldBeginEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShieldBeginEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShieldBeginEvent) ProtoMessage() {}
+
+func (x *ShieldBeginEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShieldBeginEvent.ProtoReflect.Descriptor instead.
+func (*ShieldBeginEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ShieldBeginEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ShieldBeginEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ShieldBeginEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ShieldBeginEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *ShieldBeginEvent) GetEndsAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndsAt
+	}
+	return nil
+}
+
+// ShieldEndEvent is the payload of `channel.shield.end`: the shield is down.
+type ShieldEndEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who made the change: a UUID in lower case; null if it happened by itself.
+	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made; empty if it happened by itself.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// What caused the event: `moderator`, or `expired`.
+	Cause string `protobuf:"bytes,4,opt,name=cause" json:"cause,omitempty"`
+	// When it ended: UTC, milliseconds.
+	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShieldEndEvent) Reset() {
+	*x = ShieldEndEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShieldEndEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShieldEndEvent) ProtoMessage() {}
+
+func (x *ShieldEndEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShieldEndEvent.ProtoReflect.Descriptor instead.
+func (*ShieldEndEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ShieldEndEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ShieldEndEvent) GetModeratorId() string {
+	if x != nil && x.ModeratorId != nil {
+		return *x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ShieldEndEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ShieldEndEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *ShieldEndEvent) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
 var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
@@ -2968,7 +3788,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\n" +
 	"end_reason\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\tendReason\x124\n" +
 	"\vbanned_user\x18\f \x01(\v2\x13.moderato.v1.PersonR\n" +
-	"bannedUser\"\xeb\x03\n" +
+	"bannedUser\"\x8b\x04\n" +
 	"\tMuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2985,7 +3805,8 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	" \x01(\tR\x05cause\x12\x1a\n" +
 	"\breplaces\x18\v \x01(\bR\breplaces\x122\n" +
 	"\n" +
-	"muted_user\x18\f \x01(\v2\x13.moderato.v1.PersonR\tmutedUser\"\xd4\x03\n" +
+	"muted_user\x18\f \x01(\v2\x13.moderato.v1.PersonR\tmutedUser\x12\x1e\n" +
+	"\arule_id\x18\r \x01(\tB\x05\xaa\x01\x02\b\x01R\x06ruleId\"\xd4\x03\n" +
 	"\vUnmuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3244,7 +4065,86 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
 	"\tclient_id\x18\x03 \x01(\tR\bclientId\x129\n" +
-	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.ChatMessageB\x05\xaa\x01\x02\b\x01R\amessageBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.ChatMessageB\x05\xaa\x01\x02\b\x01R\amessage\"\x97\x04\n" +
+	"\x11ChatSettingsEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x18\n" +
+	"\aversion\x18\x04 \x01(\x03R\aversion\x12\x14\n" +
+	"\x05cause\x18\x05 \x01(\tR\x05cause\x12!\n" +
+	"\fslow_seconds\x18\x06 \x01(\x03R\vslowSeconds\x124\n" +
+	"\x16followers_only_seconds\x18\a \x01(\x03R\x14followersOnlySeconds\x12)\n" +
+	"\x10subscribers_only\x18\b \x01(\bR\x0fsubscribersOnly\x12\x1d\n" +
+	"\n" +
+	"emote_only\x18\t \x01(\bR\temoteOnly\x125\n" +
+	"\x17min_account_age_seconds\x18\n" +
+	" \x01(\x03R\x14minAccountAgeSeconds\x12%\n" +
+	"\x0eunique_seconds\x18\v \x01(\x03R\runiqueSeconds\x12#\n" +
+	"\rfirst_message\x18\f \x01(\tR\ffirstMessage\x12!\n" +
+	"\fexempt_roles\x18\r \x03(\tR\vexemptRoles\x12#\n" +
+	"\rshield_active\x18\x0e \x01(\bR\fshieldActive\"\xd2\x01\n" +
+	"\x0eChatRulesEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x18\n" +
+	"\aversion\x18\x04 \x01(\x03R\aversion\x12\x10\n" +
+	"\x03put\x18\x05 \x03(\tR\x03put\x12\x18\n" +
+	"\adeleted\x18\x06 \x03(\tR\adeleted\x12\x14\n" +
+	"\x05cause\x18\a \x01(\tR\x05cause\"\x96\x02\n" +
+	"\rChatFlagEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x04 \x01(\tR\tmessageId\x12'\n" +
+	"\x04user\x18\x05 \x01(\v2\x13.moderato.v1.PersonR\x04user\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
+	"\x05rules\x18\a \x03(\tR\x05rules\x12'\n" +
+	"\x05spans\x18\b \x03(\v2\x11.moderato.v1.SpanR\x05spans\"\xa3\x01\n" +
+	"\rChatHoldEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12,\n" +
+	"\x04held\x18\x04 \x01(\v2\x18.moderato.v1.HeldMessageR\x04held\"\x96\x03\n" +
+	"\x13ChatHoldUpdateEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x04 \x01(\tR\tmessageId\x12\x16\n" +
+	"\x06status\x18\x05 \x01(\tR\x06status\x122\n" +
+	"\n" +
+	"decided_by\x18\x06 \x01(\v2\x13.moderato.v1.PersonR\tdecidedBy\x129\n" +
+	"\n" +
+	"decided_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\x122\n" +
+	"\n" +
+	"claimed_by\x18\b \x01(\v2\x13.moderato.v1.PersonR\tclaimedBy\x12?\n" +
+	"\rclaimed_until\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\fclaimedUntil\"\x93\x01\n" +
+	"\x11ShieldPresetEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x18\n" +
+	"\achanged\x18\x04 \x03(\tR\achanged\"\xc3\x01\n" +
+	"\x10ShieldBeginEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x14\n" +
+	"\x05cause\x18\x04 \x01(\tR\x05cause\x123\n" +
+	"\aends_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\"\xc3\x01\n" +
+	"\x0eShieldEndEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
+	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x14\n" +
+	"\x05cause\x18\x04 \x01(\tR\x05cause\x125\n" +
+	"\bended_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -3258,7 +4158,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -3286,69 +4186,88 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*MessageDeleteEvent)(nil),     // 23: moderato.v1.MessageDeleteEvent
 	(*ChatClearEvent)(nil),         // 24: moderato.v1.ChatClearEvent
 	(*ChatPinEvent)(nil),           // 25: moderato.v1.ChatPinEvent
-	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
-	(*Person)(nil),                 // 27: moderato.v1.Person
+	(*ChatSettingsEvent)(nil),      // 26: moderato.v1.ChatSettingsEvent
+	(*ChatRulesEvent)(nil),         // 27: moderato.v1.ChatRulesEvent
+	(*ChatFlagEvent)(nil),          // 28: moderato.v1.ChatFlagEvent
+	(*ChatHoldEvent)(nil),          // 29: moderato.v1.ChatHoldEvent
+	(*ChatHoldUpdateEvent)(nil),    // 30: moderato.v1.ChatHoldUpdateEvent
+	(*ShieldPresetEvent)(nil),      // 31: moderato.v1.ShieldPresetEvent
+	(*ShieldBeginEvent)(nil),       // 32: moderato.v1.ShieldBeginEvent
+	(*ShieldEndEvent)(nil),         // 33: moderato.v1.ShieldEndEvent
+	(*timestamppb.Timestamp)(nil),  // 34: google.protobuf.Timestamp
+	(*Person)(nil),                 // 35: moderato.v1.Person
+	(*Span)(nil),                   // 36: moderato.v1.Span
+	(*HeldMessage)(nil),            // 37: moderato.v1.HeldMessage
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	26, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	26, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	27, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
-	26, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	26, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
-	27, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
-	26, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	26, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	27, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
-	26, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
-	26, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
-	27, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
-	26, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	26, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	26, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	27, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
-	27, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
-	27, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
-	26, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	26, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	26, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	34, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	34, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	35, // 2: moderato.v1.BanEvent.banned_user:type_name -> moderato.v1.Person
+	34, // 3: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	34, // 4: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	35, // 5: moderato.v1.UnbanEvent.banned_user:type_name -> moderato.v1.Person
+	34, // 6: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	34, // 7: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	35, // 8: moderato.v1.MuteEvent.muted_user:type_name -> moderato.v1.Person
+	34, // 9: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
+	34, // 10: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	35, // 11: moderato.v1.UnmuteEvent.muted_user:type_name -> moderato.v1.Person
+	34, // 12: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	34, // 13: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	34, // 14: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	35, // 15: moderato.v1.RoleEvent.moderator:type_name -> moderato.v1.Person
+	35, // 16: moderato.v1.RoleEvent.vip:type_name -> moderato.v1.Person
+	35, // 17: moderato.v1.RoleEvent.og:type_name -> moderato.v1.Person
+	34, // 18: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	34, // 19: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	34, // 20: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
 	15, // 21: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Follower
-	26, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	26, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	34, // 22: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 23: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	34, // 24: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
 	16, // 25: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	26, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	27, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	26, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	27, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	26, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	34, // 26: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 27: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	35, // 28: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	34, // 29: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 30: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	35, // 31: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	34, // 32: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 33: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
 	17, // 34: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	26, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	26, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	26, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 35: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 36: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	34, // 37: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	34, // 38: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
 	18, // 39: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	27, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	26, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
-	26, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	26, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	35, // 40: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	34, // 41: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 42: moderato.v1.Follower.followed_at:type_name -> google.protobuf.Timestamp
+	34, // 43: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	34, // 44: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
 	21, // 45: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
-	26, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	34, // 46: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
 	20, // 47: moderato.v1.ChatMessageEvent.emotes:type_name -> moderato.v1.ChatEmote
 	21, // 48: moderato.v1.ChatMessage.sender:type_name -> moderato.v1.ChatSender
-	26, // 49: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
+	34, // 49: moderato.v1.ChatMessage.created_at:type_name -> google.protobuf.Timestamp
 	20, // 50: moderato.v1.ChatMessage.emotes:type_name -> moderato.v1.ChatEmote
-	26, // 51: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
-	26, // 52: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	34, // 51: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	34, // 52: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
 	22, // 53: moderato.v1.ChatPinEvent.message:type_name -> moderato.v1.ChatMessage
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	35, // 54: moderato.v1.ChatFlagEvent.user:type_name -> moderato.v1.Person
+	36, // 55: moderato.v1.ChatFlagEvent.spans:type_name -> moderato.v1.Span
+	37, // 56: moderato.v1.ChatHoldEvent.held:type_name -> moderato.v1.HeldMessage
+	35, // 57: moderato.v1.ChatHoldUpdateEvent.decided_by:type_name -> moderato.v1.Person
+	34, // 58: moderato.v1.ChatHoldUpdateEvent.decided_at:type_name -> google.protobuf.Timestamp
+	35, // 59: moderato.v1.ChatHoldUpdateEvent.claimed_by:type_name -> moderato.v1.Person
+	34, // 60: moderato.v1.ChatHoldUpdateEvent.claimed_until:type_name -> google.protobuf.Timestamp
+	34, // 61: moderato.v1.ShieldBeginEvent.ends_at:type_name -> google.protobuf.Timestamp
+	34, // 62: moderato.v1.ShieldEndEvent.ended_at:type_name -> google.protobuf.Timestamp
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -3368,7 +4287,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1898,9 +1898,12 @@ type UndoBanBatchResponse struct {
 	Counts *UndoCounts `protobuf:"bytes,1,opt,name=counts" json:"counts,omitempty"`
 	// What happened to each user, in the order of the batch; only the first 10,000 of a sweep
 	// that banned more.
-	Results       []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Results []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
+	// Retention has removed the messages that were sent before this time, so they were not
+	// restored: UTC, milliseconds; null if no messages were to be restored, or none were removed.
+	MessagesRemovedBefore *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=messages_removed_before,json=messagesRemovedBefore" json:"messages_removed_before,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *UndoBanBatchResponse) Reset() {
@@ -1943,6 +1946,13 @@ func (x *UndoBanBatchResponse) GetCounts() *UndoCounts {
 func (x *UndoBanBatchResponse) GetResults() []*BatchResult {
 	if x != nil {
 		return x.Results
+	}
+	return nil
+}
+
+func (x *UndoBanBatchResponse) GetMessagesRemovedBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MessagesRemovedBefore
 	}
 	return nil
 }
@@ -2025,13 +2035,16 @@ type RevertModeratorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user who made the bans and mutes, who need not be a moderator any more: a
-	// UUID in upper or lower case.
+	// The user who made the bans and mutes, who need not be a moderator any more: a UUID in upper
+	// or lower case. This or `rule_id` is required, and not both.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// Required. The bans and mutes from this time on are lifted. It is not in the future.
+	// The bans and mutes from this time on are lifted. It is not in the future. Required with
+	// `moderator_id`; without it, all mutes of a rule are lifted.
 	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since" json:"since,omitempty"`
 	// Whether to return what would happen, and to change nothing.
-	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun" json:"dry_run,omitempty"`
+	// The rule that made the mutes: a UUID in upper or lower case.
+	RuleId        string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2094,6 +2107,13 @@ func (x *RevertModeratorRequest) GetDryRun() bool {
 	return false
 }
 
+func (x *RevertModeratorRequest) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
 // RevertModeratorResponse is what happened, or would happen, to each user whom the moderator
 // had banned or muted.
 type RevertModeratorResponse struct {
@@ -2104,9 +2124,12 @@ type RevertModeratorResponse struct {
 	// who was banned and muted has two results.
 	Results []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
 	// Whether bans or mutes remain that the next call lifts.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
+	// Retention has removed the messages that were sent before this time, so they were not
+	// restored: UTC, milliseconds; null if no messages were to be restored, or none were removed.
+	MessagesRemovedBefore *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=messages_removed_before,json=messagesRemovedBefore" json:"messages_removed_before,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *RevertModeratorResponse) Reset() {
@@ -2158,6 +2181,13 @@ func (x *RevertModeratorResponse) GetHasMore() bool {
 		return x.HasMore
 	}
 	return false
+}
+
+func (x *RevertModeratorResponse) GetMessagesRemovedBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MessagesRemovedBefore
+	}
+	return nil
 }
 
 // RevertCounts says how many results of a revert have each status.
@@ -2841,10 +2871,10 @@ type ListLogRequest struct {
 	Query string `protobuf:"bytes,9,opt,name=query" json:"query,omitempty"`
 	// Returns only entries whose payload names this batch of bans: a UUID in upper or lower case.
 	BatchId string `protobuf:"bytes,10,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
-	// Returns only entries whose payload names this rule: a UUID in upper or lower case.
+	// Returns only entries whose payload names this rule, such as mutes by it and changes of it: a UUID in upper or lower case.
 	RuleId string `protobuf:"bytes,11,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
-	// Returns only entries whose payload has one of these causes: `moderator`, `expired`, `batch`
-	// or `revert`; at most 10.
+	// Returns only entries whose payload has one of these causes: `moderator`, `expired`, `batch`,
+	// `revert`, `rule`, `restore`, `shield` or `automatic`; at most 10.
 	Cause []string `protobuf:"bytes,12,rep,name=cause" json:"cause,omitempty"`
 	// The same filter as `moderator_id`, under a name that also fits entries of other types: the
 	// actor of `channel.follow` is the viewer. If both are given, both apply.
@@ -3450,12 +3480,16 @@ type ListedMute struct {
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
 	// When the mute was applied: UTC, milliseconds.
 	MutedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=muted_at,json=mutedAt" json:"muted_at,omitempty"`
-	// The user who applied the mute.
+	// The user who applied the mute. Rules mute in the name of the user who edited them last.
 	MutedBy *BannedBy `protobuf:"bytes,5,opt,name=muted_by,json=mutedBy" json:"muted_by,omitempty"`
 	// Why the user is muted; null if no reason was given.
 	Reason *string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
 	// When the mute expires: UTC, milliseconds.
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// What caused the mute: `rule` for a mute by a chat rule, otherwise `moderator`.
+	Cause string `protobuf:"bytes,8,opt,name=cause" json:"cause,omitempty"`
+	// The chat rule that muted the user: a UUID in lower case; null if none did.
+	RuleId        *string `protobuf:"bytes,9,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3537,6 +3571,20 @@ func (x *ListedMute) GetExpiresAt() *timestamppb.Timestamp {
 		return x.ExpiresAt
 	}
 	return nil
+}
+
+func (x *ListedMute) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *ListedMute) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
 }
 
 // ListRolesRequest names the channel, the search and the page.
@@ -4431,7 +4479,7 @@ type UserAccount struct {
 	// When the user's account was created: UTC, milliseconds; null if it is not known.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// When the user posted the first of their messages in the channel that are stored, even
-	// if they are deleted: UTC, milliseconds; null if none is stored.
+	// if they are deleted, or that retention removed: UTC, milliseconds; null if there is none.
 	FirstMessageAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=first_message_at,json=firstMessageAt" json:"first_message_at,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -4563,10 +4611,13 @@ type UserSanction struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// The batch that it belongs to: a UUID in lower case; null if it belongs to none.
 	BatchId *string `protobuf:"bytes,3,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
-	// What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch.
+	// What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch, `rule` for
+	// a mute by a chat rule.
 	Cause string `protobuf:"bytes,4,opt,name=cause" json:"cause,omitempty"`
-	// The user who applied it.
-	Moderator     *BannedBy `protobuf:"bytes,5,opt,name=moderator" json:"moderator,omitempty"`
+	// The user who applied it. Rules mute in the name of the user who edited them last.
+	Moderator *BannedBy `protobuf:"bytes,5,opt,name=moderator" json:"moderator,omitempty"`
+	// The chat rule that muted the user: a UUID in lower case; null if none did.
+	RuleId        *string `protobuf:"bytes,6,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4634,6 +4685,13 @@ func (x *UserSanction) GetModerator() *BannedBy {
 		return x.Moderator
 	}
 	return nil
+}
+
+func (x *UserSanction) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
 }
 
 // UserBan is a user's ban from a channel.
@@ -5359,27 +5417,30 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x19\n" +
 	"\bbatch_id\x18\x02 \x01(\tR\abatchId\x12)\n" +
-	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages\"{\n" +
+	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages\"\xcf\x01\n" +
 	"\x14UndoBanBatchResponse\x12/\n" +
 	"\x06counts\x18\x01 \x01(\v2\x17.moderato.v1.UndoCountsR\x06counts\x122\n" +
-	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"}\n" +
+	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\x12R\n" +
+	"\x17messages_removed_before\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x15messagesRemovedBefore\"}\n" +
 	"\n" +
 	"UndoCounts\x12\x1a\n" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
 	"\n" +
 	"not_banned\x18\x03 \x01(\x05R\tnotBanned\x12\x1a\n" +
-	"\brestored\x18\x04 \x01(\x05R\brestored\"\xa5\x01\n" +
+	"\brestored\x18\x04 \x01(\x05R\brestored\"\xbe\x01\n" +
 	"\x16RevertModeratorRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x120\n" +
 	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x17\n" +
-	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"\x9b\x01\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12\x17\n" +
+	"\arule_id\x18\x05 \x01(\tR\x06ruleId\"\xef\x01\n" +
 	"\x17RevertModeratorResponse\x121\n" +
 	"\x06counts\x18\x01 \x01(\v2\x19.moderato.v1.RevertCountsR\x06counts\x122\n" +
 	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"`\n" +
+	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12R\n" +
+	"\x17messages_removed_before\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x15messagesRemovedBefore\"`\n" +
 	"\fRevertCounts\x12\x1a\n" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\aunmuted\x18\x02 \x01(\x05R\aunmuted\x12\x1a\n" +
@@ -5434,7 +5495,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x06banned\x18\x01 \x01(\x05R\x06banned\x12%\n" +
 	"\x0ealready_banned\x18\x02 \x01(\x05R\ralreadyBanned\x12$\n" +
 	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\x12\x1a\n" +
-	"\bextended\x18\x04 \x01(\x05R\bextended\"\xd8\x03\n" +
+	"\bextended\x18\x04 \x01(\x05R\bextended\"\xfa\x03\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -5448,9 +5509,9 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x05query\x18\t \x01(\tB\x06\x92\xb5\x18\x02\x10dR\x05query\x12\x19\n" +
 	"\bbatch_id\x18\n" +
 	" \x01(\tR\abatchId\x12\x17\n" +
-	"\arule_id\x18\v \x01(\tR\x06ruleId\x12?\n" +
-	"\x05cause\x18\f \x03(\tB)\x92\xb5\x18%0\n" +
-	"J\tmoderatorJ\aexpiredJ\x05batchJ\x06revertR\x05cause\x12\x19\n" +
+	"\arule_id\x18\v \x01(\tR\x06ruleId\x12a\n" +
+	"\x05cause\x18\f \x03(\tBK\x92\xb5\x18G0\n" +
+	"J\tmoderatorJ\aexpiredJ\x05batchJ\x06revertJ\x04ruleJ\arestoreJ\x06shieldJ\tautomaticR\x05cause\x12\x19\n" +
 	"\bactor_id\x18\r \x01(\tR\aactorId\"\xa0\x01\n" +
 	"\x0fListLogResponse\x12)\n" +
 	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.LogEntryR\x04rows\x127\n" +
@@ -5492,7 +5553,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.ListedMuteR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x96\x02\n" +
+	"pagination\"\xcc\x02\n" +
 	"\n" +
 	"ListedMute\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
@@ -5502,7 +5563,9 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\bmuted_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\amutedBy\x12\x1d\n" +
 	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
-	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xbc\x01\n" +
+	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x14\n" +
+	"\x05cause\x18\b \x01(\tR\x05cause\x12\x1e\n" +
+	"\arule_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\x06ruleId\"\xbc\x01\n" +
 	"\x10ListRolesRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12,\n" +
@@ -5588,14 +5651,15 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tbanned_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x12\x1d\n" +
 	"\x06reason\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xd5\x01\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xf5\x01\n" +
 	"\fUserSanction\x12\x1d\n" +
 	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
 	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
 	"\bbatch_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
 	"\x05cause\x18\x04 \x01(\tR\x05cause\x123\n" +
-	"\tmoderator\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\tmoderator\"\xb3\x01\n" +
+	"\tmoderator\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\tmoderator\x12\x1e\n" +
+	"\arule_id\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06ruleId\"\xb3\x01\n" +
 	"\aUserBan\x127\n" +
 	"\tbanned_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
 	"\tbanned_by\x18\x02 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\x12;\n" +
@@ -5799,114 +5863,116 @@ var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	73,  // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	29,  // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	23,  // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	73,  // 20: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
-	32,  // 21: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
-	23,  // 22: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	73,  // 23: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
-	35,  // 24: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
-	36,  // 25: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	65,  // 26: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
-	39,  // 27: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	73,  // 28: moderato.v1.ListLogRequest.since:type_name -> google.protobuf.Timestamp
-	73,  // 29: moderato.v1.ListLogRequest.until:type_name -> google.protobuf.Timestamp
-	51,  // 30: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	71,  // 31: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	44,  // 32: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
-	71,  // 33: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 34: moderato.v1.ListedBan.banned_at:type_name -> google.protobuf.Timestamp
-	74,  // 35: moderato.v1.ListedBan.banned_by:type_name -> moderato.v1.BannedBy
-	73,  // 36: moderato.v1.ListedBan.expires_at:type_name -> google.protobuf.Timestamp
-	47,  // 37: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
-	71,  // 38: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 39: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
-	74,  // 40: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
-	73,  // 41: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
-	50,  // 42: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
-	71,  // 43: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 44: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 45: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	55,  // 46: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	55,  // 47: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	75,  // 48: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	53,  // 49: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	52,  // 50: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
-	73,  // 51: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	54,  // 52: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	73,  // 53: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	72,  // 54: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	62,  // 55: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	63,  // 56: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	64,  // 57: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	76,  // 58: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	65,  // 59: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	58,  // 60: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
-	59,  // 61: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
-	51,  // 62: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
-	60,  // 63: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
-	73,  // 64: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 65: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
-	72,  // 66: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
-	73,  // 67: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
-	73,  // 68: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
-	73,  // 69: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
-	74,  // 70: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
-	73,  // 71: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	74,  // 72: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	61,  // 73: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 74: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	61,  // 75: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 76: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	73,  // 77: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 78: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
-	68,  // 79: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
-	73,  // 80: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
-	1,   // 81: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,   // 82: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,   // 83: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,   // 84: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,   // 85: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13,  // 86: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15,  // 87: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17,  // 88: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19,  // 89: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24,  // 90: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27,  // 91: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33,  // 92: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37,  // 93: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30,  // 94: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	56,  // 95: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40,  // 96: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	42,  // 97: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
-	45,  // 98: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
-	48,  // 99: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
-	66,  // 100: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
-	69,  // 101: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,   // 102: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,   // 103: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,   // 104: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,   // 105: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12,  // 106: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14,  // 107: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16,  // 108: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18,  // 109: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21,  // 110: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25,  // 111: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28,  // 112: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34,  // 113: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38,  // 114: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31,  // 115: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	57,  // 116: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41,  // 117: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	43,  // 118: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
-	46,  // 119: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
-	49,  // 120: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
-	67,  // 121: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
-	70,  // 122: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	102, // [102:123] is the sub-list for method output_type
-	81,  // [81:102] is the sub-list for method input_type
-	81,  // [81:81] is the sub-list for extension type_name
-	81,  // [81:81] is the sub-list for extension extendee
-	0,   // [0:81] is the sub-list for field type_name
+	73,  // 20: moderato.v1.UndoBanBatchResponse.messages_removed_before:type_name -> google.protobuf.Timestamp
+	73,  // 21: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	32,  // 22: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
+	23,  // 23: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
+	73,  // 24: moderato.v1.RevertModeratorResponse.messages_removed_before:type_name -> google.protobuf.Timestamp
+	73,  // 25: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	35,  // 26: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
+	36,  // 27: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
+	65,  // 28: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	39,  // 29: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
+	73,  // 30: moderato.v1.ListLogRequest.since:type_name -> google.protobuf.Timestamp
+	73,  // 31: moderato.v1.ListLogRequest.until:type_name -> google.protobuf.Timestamp
+	51,  // 32: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	71,  // 33: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	44,  // 34: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
+	71,  // 35: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 36: moderato.v1.ListedBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 37: moderato.v1.ListedBan.banned_by:type_name -> moderato.v1.BannedBy
+	73,  // 38: moderato.v1.ListedBan.expires_at:type_name -> google.protobuf.Timestamp
+	47,  // 39: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
+	71,  // 40: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 41: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
+	74,  // 42: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
+	73,  // 43: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
+	50,  // 44: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
+	71,  // 45: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 46: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 47: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	55,  // 48: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	55,  // 49: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	75,  // 50: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	53,  // 51: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	52,  // 52: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	73,  // 53: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	54,  // 54: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	73,  // 55: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	72,  // 56: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	62,  // 57: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	63,  // 58: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	64,  // 59: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	76,  // 60: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	65,  // 61: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	58,  // 62: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
+	59,  // 63: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
+	51,  // 64: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
+	60,  // 65: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
+	73,  // 66: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 67: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
+	72,  // 68: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
+	73,  // 69: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
+	73,  // 70: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
+	73,  // 71: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
+	74,  // 72: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
+	73,  // 73: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 74: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	61,  // 75: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 76: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	61,  // 77: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 78: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	73,  // 79: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 80: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
+	68,  // 81: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
+	73,  // 82: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
+	1,   // 83: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,   // 84: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,   // 85: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,   // 86: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,   // 87: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13,  // 88: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15,  // 89: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17,  // 90: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19,  // 91: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24,  // 92: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27,  // 93: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33,  // 94: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37,  // 95: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30,  // 96: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56,  // 97: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40,  // 98: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42,  // 99: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45,  // 100: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48,  // 101: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	66,  // 102: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
+	69,  // 103: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,   // 104: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,   // 105: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,   // 106: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,   // 107: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12,  // 108: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14,  // 109: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16,  // 110: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18,  // 111: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21,  // 112: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25,  // 113: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28,  // 114: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34,  // 115: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38,  // 116: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31,  // 117: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57,  // 118: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41,  // 119: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43,  // 120: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46,  // 121: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49,  // 122: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	67,  // 123: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
+	70,  // 124: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	104, // [104:125] is the sub-list for method output_type
+	83,  // [83:104] is the sub-list for method input_type
+	83,  // [83:83] is the sub-list for extension type_name
+	83,  // [83:83] is the sub-list for extension extendee
+	0,   // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }

@@ -193,7 +193,7 @@ type ModerationServiceClient interface {
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
 	// the token has expired or was used, or later previews have displaced its preview.
 	CommitSweep(ctx context.Context, in *CommitSweepRequest, opts ...grpc.CallOption) (*CommitSweepResponse, error)
-	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
+	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator or a rule made in a
 	// channel since a point in time and that are still the present ones, whether they were
 	// made one by one, in batches or by sweeps. The messages that they deleted are visible
 	// again, unless something else deleted them too. Messages can be restored for 24 hours.
@@ -202,12 +202,17 @@ type ModerationServiceClient interface {
 	// order in which the bans and mutes were made. A ban of somebody else that the moderator
 	// replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest
 	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
-	// would happen. The moderator keeps the role: remove it first.
+	// would happen. The moderator keeps the role: remove it first. The chat rules that the moderator
+	// put or deleted since then, and that nobody else has put since, become what they were before,
+	// with `channel.chat.rules`.
+	// With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was
+	// deleted since. The rule stays.
 	//
 	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
 	// `channel.moderate`.
 	// Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator
-	// does not exist.
+	// does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are
+	// too many together with those that others have created since.
 	RevertModerator(ctx context.Context, in *RevertModeratorRequest, opts ...grpc.CallOption) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages. With
@@ -631,7 +636,7 @@ type ModerationServiceServer interface {
 	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
 	// the token has expired or was used, or later previews have displaced its preview.
 	CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error)
-	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator made in a
+	// RevertModerator lifts, in one transaction, the bans and mutes that a moderator or a rule made in a
 	// channel since a point in time and that are still the present ones, whether they were
 	// made one by one, in batches or by sweeps. The messages that they deleted are visible
 	// again, unless something else deleted them too. Messages can be restored for 24 hours.
@@ -640,12 +645,17 @@ type ModerationServiceServer interface {
 	// order in which the bans and mutes were made. A ban of somebody else that the moderator
 	// replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest
 	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
-	// would happen. The moderator keeps the role: remove it first.
+	// would happen. The moderator keeps the role: remove it first. The chat rules that the moderator
+	// put or deleted since then, and that nobody else has put since, become what they were before,
+	// with `channel.chat.rules`.
+	// With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was
+	// deleted since. The rule stays.
 	//
 	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
 	// `channel.moderate`.
 	// Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator
-	// does not exist.
+	// does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are
+	// too many together with those that others have created since.
 	RevertModerator(context.Context, *RevertModeratorRequest) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages. With

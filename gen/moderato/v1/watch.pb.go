@@ -100,7 +100,7 @@ type WatchEventsResponse struct {
 	// another one follows whenever there was nothing to send for 15 s. The cursor of a
 	// heartbeat is past the events that the filters excluded.
 	Event *Event `protobuf:"bytes,2,opt,name=event" json:"event,omitempty"`
-	// How many events of `channel.chat.message` the listener lost since the previous
+	// How many live events the listener lost since the previous
 	// message of this kind, because it did not receive them fast enough. If it is not 0,
 	// the message has no event, and the events that follow are later than those that were
 	// lost. As Server-Sent Events, the message is an event `missed` with the data
@@ -190,6 +190,14 @@ type Event struct {
 	//	*Event_ChatClear
 	//	*Event_Unmute
 	//	*Event_ChatPin
+	//	*Event_ChatSettings
+	//	*Event_ChatRules
+	//	*Event_ChatFlag
+	//	*Event_ChatHold
+	//	*Event_ChatHoldUpdate
+	//	*Event_ShieldPreset
+	//	*Event_ShieldBegin
+	//	*Event_ShieldEnd
 	Payload       isEvent_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -410,6 +418,78 @@ func (x *Event) GetChatPin() *ChatPinEvent {
 	return nil
 }
 
+func (x *Event) GetChatSettings() *ChatSettingsEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatSettings); ok {
+			return x.ChatSettings
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetChatRules() *ChatRulesEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatRules); ok {
+			return x.ChatRules
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetChatFlag() *ChatFlagEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatFlag); ok {
+			return x.ChatFlag
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetChatHold() *ChatHoldEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatHold); ok {
+			return x.ChatHold
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetChatHoldUpdate() *ChatHoldUpdateEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatHoldUpdate); ok {
+			return x.ChatHoldUpdate
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetShieldPreset() *ShieldPresetEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ShieldPreset); ok {
+			return x.ShieldPreset
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetShieldBegin() *ShieldBeginEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ShieldBegin); ok {
+			return x.ShieldBegin
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetShieldEnd() *ShieldEndEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ShieldEnd); ok {
+			return x.ShieldEnd
+		}
+	}
+	return nil
+}
+
 type isEvent_Payload interface {
 	isEvent_Payload()
 }
@@ -511,6 +591,46 @@ type Event_ChatPin struct {
 	ChatPin *ChatPinEvent `protobuf:"bytes,20,opt,name=chat_pin,json=chatPin,oneof"`
 }
 
+type Event_ChatSettings struct {
+	// Payload of `channel.chat.settings`.
+	ChatSettings *ChatSettingsEvent `protobuf:"bytes,25,opt,name=chat_settings,json=chatSettings,oneof"`
+}
+
+type Event_ChatRules struct {
+	// Payload of `channel.chat.rules`.
+	ChatRules *ChatRulesEvent `protobuf:"bytes,26,opt,name=chat_rules,json=chatRules,oneof"`
+}
+
+type Event_ChatFlag struct {
+	// Payload of `channel.chat.flag`.
+	ChatFlag *ChatFlagEvent `protobuf:"bytes,27,opt,name=chat_flag,json=chatFlag,oneof"`
+}
+
+type Event_ChatHold struct {
+	// Payload of `channel.chat.hold`.
+	ChatHold *ChatHoldEvent `protobuf:"bytes,28,opt,name=chat_hold,json=chatHold,oneof"`
+}
+
+type Event_ChatHoldUpdate struct {
+	// Payload of `channel.chat.hold.update`.
+	ChatHoldUpdate *ChatHoldUpdateEvent `protobuf:"bytes,29,opt,name=chat_hold_update,json=chatHoldUpdate,oneof"`
+}
+
+type Event_ShieldPreset struct {
+	// Payload of `channel.shield.preset`.
+	ShieldPreset *ShieldPresetEvent `protobuf:"bytes,30,opt,name=shield_preset,json=shieldPreset,oneof"`
+}
+
+type Event_ShieldBegin struct {
+	// Payload of `channel.shield.begin`.
+	ShieldBegin *ShieldBeginEvent `protobuf:"bytes,31,opt,name=shield_begin,json=shieldBegin,oneof"`
+}
+
+type Event_ShieldEnd struct {
+	// Payload of `channel.shield.end`.
+	ShieldEnd *ShieldEndEvent `protobuf:"bytes,32,opt,name=shield_end,json=shieldEnd,oneof"`
+}
+
 func (*Event_Ban) isEvent_Payload() {}
 
 func (*Event_Unban) isEvent_Payload() {}
@@ -548,6 +668,22 @@ func (*Event_ChatClear) isEvent_Payload() {}
 func (*Event_Unmute) isEvent_Payload() {}
 
 func (*Event_ChatPin) isEvent_Payload() {}
+
+func (*Event_ChatSettings) isEvent_Payload() {}
+
+func (*Event_ChatRules) isEvent_Payload() {}
+
+func (*Event_ChatFlag) isEvent_Payload() {}
+
+func (*Event_ChatHold) isEvent_Payload() {}
+
+func (*Event_ChatHoldUpdate) isEvent_Payload() {}
+
+func (*Event_ShieldPreset) isEvent_Payload() {}
+
+func (*Event_ShieldBegin) isEvent_Payload() {}
+
+func (*Event_ShieldEnd) isEvent_Payload() {}
 
 // EventMetadata identifies an event.
 type EventMetadata struct {
@@ -664,7 +800,7 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +
 	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\x12'\n" +
-	"\x0fmissed_messages\x18\x03 \x01(\x03R\x0emissedMessages\"\x86\x0f\n" +
+	"\x0fmissed_messages\x18\x03 \x01(\x03R\x0emissedMessages\"\x9a\x15\n" +
 	"\x05Event\x126\n" +
 	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12B\n" +
 	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x17\x8a\xb5\x18\x13\n" +
@@ -715,7 +851,25 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x06unmute\x18\x13 \x01(\v2\x18.moderato.v1.UnmuteEventB\x18\x8a\xb5\x18\x14\n" +
 	"\x0echannel.unmute\x10\x01(\x03H\x00R\x06unmute\x12R\n" +
 	"\bchat_pin\x18\x14 \x01(\v2\x19.moderato.v1.ChatPinEventB\x1a\x8a\xb5\x18\x16\n" +
-	"\x10channel.chat.pin\x10\x01(\x01H\x00R\achatPinB\t\n" +
+	"\x10channel.chat.pin\x10\x01(\x01H\x00R\achatPin\x12f\n" +
+	"\rchat_settings\x18\x19 \x01(\v2\x1e.moderato.v1.ChatSettingsEventB\x1f\x8a\xb5\x18\x1b\n" +
+	"\x15channel.chat.settings\x10\x01(\x01H\x00R\fchatSettings\x12Z\n" +
+	"\n" +
+	"chat_rules\x18\x1a \x01(\v2\x1b.moderato.v1.ChatRulesEventB\x1c\x8a\xb5\x18\x18\n" +
+	"\x12channel.chat.rules\x10\x01(\x03H\x00R\tchatRules\x12X\n" +
+	"\tchat_flag\x18\x1b \x01(\v2\x1a.moderato.v1.ChatFlagEventB\x1d\x8a\xb5\x18\x19\n" +
+	"\x11channel.chat.flag\x10\x01(\x030\x01H\x00R\bchatFlag\x12X\n" +
+	"\tchat_hold\x18\x1c \x01(\v2\x1a.moderato.v1.ChatHoldEventB\x1d\x8a\xb5\x18\x19\n" +
+	"\x11channel.chat.hold\x10\x01(\x030\x01H\x00R\bchatHold\x12r\n" +
+	"\x10chat_hold_update\x18\x1d \x01(\v2 .moderato.v1.ChatHoldUpdateEventB$\x8a\xb5\x18 \n" +
+	"\x18channel.chat.hold.update\x10\x01(\x038\x01H\x00R\x0echatHoldUpdate\x12f\n" +
+	"\rshield_preset\x18\x1e \x01(\v2\x1e.moderato.v1.ShieldPresetEventB\x1f\x8a\xb5\x18\x1b\n" +
+	"\x15channel.shield.preset\x10\x01(\x03H\x00R\fshieldPreset\x12b\n" +
+	"\fshield_begin\x18\x1f \x01(\v2\x1d.moderato.v1.ShieldBeginEventB\x1e\x8a\xb5\x18\x1a\n" +
+	"\x14channel.shield.begin\x10\x01(\x01H\x00R\vshieldBegin\x12Z\n" +
+	"\n" +
+	"shield_end\x18  \x01(\v2\x1b.moderato.v1.ShieldEndEventB\x1c\x8a\xb5\x18\x18\n" +
+	"\x12channel.shield.end\x10\x01(\x01H\x00R\tshieldEndB\t\n" +
 	"\apayload\"\xb5\x02\n" +
 	"\rEventMetadata\x12\x1d\n" +
 	"\n" +
@@ -768,7 +922,15 @@ var file_moderato_v1_watch_proto_goTypes = []any{
 	(*ChatClearEvent)(nil),         // 20: moderato.v1.ChatClearEvent
 	(*UnmuteEvent)(nil),            // 21: moderato.v1.UnmuteEvent
 	(*ChatPinEvent)(nil),           // 22: moderato.v1.ChatPinEvent
-	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
+	(*ChatSettingsEvent)(nil),      // 23: moderato.v1.ChatSettingsEvent
+	(*ChatRulesEvent)(nil),         // 24: moderato.v1.ChatRulesEvent
+	(*ChatFlagEvent)(nil),          // 25: moderato.v1.ChatFlagEvent
+	(*ChatHoldEvent)(nil),          // 26: moderato.v1.ChatHoldEvent
+	(*ChatHoldUpdateEvent)(nil),    // 27: moderato.v1.ChatHoldUpdateEvent
+	(*ShieldPresetEvent)(nil),      // 28: moderato.v1.ShieldPresetEvent
+	(*ShieldBeginEvent)(nil),       // 29: moderato.v1.ShieldBeginEvent
+	(*ShieldEndEvent)(nil),         // 30: moderato.v1.ShieldEndEvent
+	(*timestamppb.Timestamp)(nil),  // 31: google.protobuf.Timestamp
 }
 var file_moderato_v1_watch_proto_depIdxs = []int32{
 	2,  // 0: moderato.v1.WatchEventsResponse.event:type_name -> moderato.v1.Event
@@ -792,14 +954,22 @@ var file_moderato_v1_watch_proto_depIdxs = []int32{
 	20, // 18: moderato.v1.Event.chat_clear:type_name -> moderato.v1.ChatClearEvent
 	21, // 19: moderato.v1.Event.unmute:type_name -> moderato.v1.UnmuteEvent
 	22, // 20: moderato.v1.Event.chat_pin:type_name -> moderato.v1.ChatPinEvent
-	23, // 21: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
-	0,  // 22: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
-	1,  // 23: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
-	23, // [23:24] is the sub-list for method output_type
-	22, // [22:23] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	23, // 21: moderato.v1.Event.chat_settings:type_name -> moderato.v1.ChatSettingsEvent
+	24, // 22: moderato.v1.Event.chat_rules:type_name -> moderato.v1.ChatRulesEvent
+	25, // 23: moderato.v1.Event.chat_flag:type_name -> moderato.v1.ChatFlagEvent
+	26, // 24: moderato.v1.Event.chat_hold:type_name -> moderato.v1.ChatHoldEvent
+	27, // 25: moderato.v1.Event.chat_hold_update:type_name -> moderato.v1.ChatHoldUpdateEvent
+	28, // 26: moderato.v1.Event.shield_preset:type_name -> moderato.v1.ShieldPresetEvent
+	29, // 27: moderato.v1.Event.shield_begin:type_name -> moderato.v1.ShieldBeginEvent
+	30, // 28: moderato.v1.Event.shield_end:type_name -> moderato.v1.ShieldEndEvent
+	31, // 29: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
+	0,  // 30: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
+	1,  // 31: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
+	31, // [31:32] is the sub-list for method output_type
+	30, // [30:31] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_watch_proto_init() }
@@ -828,6 +998,14 @@ func file_moderato_v1_watch_proto_init() {
 		(*Event_ChatClear)(nil),
 		(*Event_Unmute)(nil),
 		(*Event_ChatPin)(nil),
+		(*Event_ChatSettings)(nil),
+		(*Event_ChatRules)(nil),
+		(*Event_ChatFlag)(nil),
+		(*Event_ChatHold)(nil),
+		(*Event_ChatHoldUpdate)(nil),
+		(*Event_ShieldPreset)(nil),
+		(*Event_ShieldBegin)(nil),
+		(*Event_ShieldEnd)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

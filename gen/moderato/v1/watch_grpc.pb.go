@@ -28,8 +28,8 @@ const (
 //
 // EventsService streams the changes of channels as events (docs/interface.md, section
 // 6). Events are delivered at least once and in the order of their channel, and a
-// listener can resume where it stopped. No committed event is skipped. The exception is
-// `channel.chat.message`, which is live: see ChatMessageEvent.
+// listener can resume where it stopped. No committed event is skipped. The exception are live
+// events, such as `channel.chat.message`: see ChatMessageEvent.
 type EventsServiceClient interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.
@@ -96,8 +96,8 @@ type EventsService_WatchEventsClient = grpc.ServerStreamingClient[WatchEventsRes
 //
 // EventsService streams the changes of channels as events (docs/interface.md, section
 // 6). Events are delivered at least once and in the order of their channel, and a
-// listener can resume where it stopped. No committed event is skipped. The exception is
-// `channel.chat.message`, which is live: see ChatMessageEvent.
+// listener can resume where it stopped. No committed event is skipped. The exception are live
+// events, such as `channel.chat.message`: see ChatMessageEvent.
 type EventsServiceServer interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.

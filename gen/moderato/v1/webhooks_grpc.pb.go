@@ -56,7 +56,7 @@ const (
 // for 3 days, with delays of seconds at first and of hours at the end; then the webhook
 // is disabled.
 //
-// Live events (`channel.chat.message`) are sent only to webhooks that name their type. Each
+// Live events, such as `channel.chat.message`, are sent only to webhooks that name their type. Each
 // is sent at most once, without `moderato-cursor`, and is not a delivery: it is not
 // listed, retried or redelivered, and does not disable the webhook. The events of a
 // channel are sent one after the other, apart from those that are kept. What a receiver is
@@ -232,7 +232,7 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // for 3 days, with delays of seconds at first and of hours at the end; then the webhook
 // is disabled.
 //
-// Live events (`channel.chat.message`) are sent only to webhooks that name their type. Each
+// Live events, such as `channel.chat.message`, are sent only to webhooks that name their type. Each
 // is sent at most once, without `moderato-cursor`, and is not a delivery: it is not
 // listed, retried or redelivered, and does not disable the webhook. The events of a
 // channel are sent one after the other, apart from those that are kept. What a receiver is

@@ -674,7 +674,9 @@ type EventType struct {
 	// Who hears events of the type.
 	Audience Audience `protobuf:"varint,5,opt,name=audience,enum=moderato.options.v1.Audience" json:"audience,omitempty"`
 	// Whether events of the type are live: they are delivered at most once and not kept.
-	Live          bool `protobuf:"varint,6,opt,name=live" json:"live,omitempty"`
+	Live bool `protobuf:"varint,6,opt,name=live" json:"live,omitempty"`
+	// Whether some events of the type are live, beside those that are kept.
+	AlsoLive      bool `protobuf:"varint,7,opt,name=also_live,json=alsoLive" json:"also_live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -747,6 +749,13 @@ func (x *EventType) GetAudience() Audience {
 func (x *EventType) GetLive() bool {
 	if x != nil {
 		return x.Live
+	}
+	return false
+}
+
+func (x *EventType) GetAlsoLive() bool {
+	if x != nil {
+		return x.AlsoLive
 	}
 	return false
 }
@@ -1085,7 +1094,7 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x04http\x18\x01 \x01(\x05R\x04http\x12$\n" +
 	"\x04grpc\x18\x02 \x01(\x0e2\x10.google.rpc.CodeR\x04grpc\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x122\n" +
-	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\xe5\x01\n" +
+	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\x82\x02\n" +
 	"\tEventType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\x06origin\x18\x02 \x01(\x0e2\x1b.moderato.options.v1.OriginR\x06origin\x12!\n" +
@@ -1093,7 +1102,8 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"ends_right\x18\x04 \x01(\bR\tendsRight\x129\n" +
 	"\baudience\x18\x05 \x01(\x0e2\x1d.moderato.options.v1.AudienceR\baudience\x12\x12\n" +
-	"\x04live\x18\x06 \x01(\bR\x04live\"\xf0\x02\n" +
+	"\x04live\x18\x06 \x01(\bR\x04live\x12\x1b\n" +
+	"\talso_live\x18\a \x01(\bR\balsoLive\"\xf0\x02\n" +
 	"\x06Bounds\x12\x1d\n" +
 	"\n" +
 	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +

@@ -113,10 +113,11 @@ const (
 	// The channel exists again, without bans, mutes or roles. A channel of which nothing else
 	// is said exists, if the subscription names it.
 	StandingChangeKind_STANDING_CHANGE_KIND_CHANNEL_CREATED StandingChangeKind = 9
-	// Until `expires_at`, PostMessage also examines the text of messages in the channel: a
-	// sweep with an afterglow was committed, and a message that matches it bans its sender.
-	// Post a message before showing it meanwhile. Replaces what was said before; 0 if no
-	// message is examined any more.
+	// Until `expires_at`, PostMessage also examines messages in the channel: a sweep with an
+	// afterglow was committed, and a message that matches it bans its sender; or the settings of
+	// the channel's chat restrict who may post what. Then `expires_at` is 253402300799999. Post a
+	// message before showing it meanwhile. Replaces what was said before; 0 if no message is
+	// examined any more.
 	StandingChangeKind_STANDING_CHANGE_KIND_MESSAGE_CHECK StandingChangeKind = 10
 )
 
@@ -298,7 +299,10 @@ type PostMessageRequest struct {
 	// stays. Empty if this is no reply.
 	ReplyToMessageId string `protobuf:"bytes,5,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
 	// Whether a program posts the message.
-	IsBot         bool `protobuf:"varint,6,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
+	IsBot bool `protobuf:"varint,6,opt,name=is_bot,json=isBot" json:"is_bot,omitempty"`
+	// The parts of the text that stand for emotes, in the order of the text and apart from each
+	// other: up to 100. Chats that allow only emotes take them as such.
+	Emotes        []*EmoteRange `protobuf:"bytes,7,rep,name=emotes" json:"emotes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -375,6 +379,77 @@ func (x *PostMessageRequest) GetIsBot() bool {
 	return false
 }
 
+func (x *PostMessageRequest) GetEmotes() []*EmoteRange {
+	if x != nil {
+		return x.Emotes
+	}
+	return nil
+}
+
+// EmoteRange is a part of a text that stands for an emote.
+type EmoteRange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it begins, in code points of the text as it is stored.
+	Start int32 `protobuf:"varint,1,opt,name=start" json:"start,omitempty"`
+	// Where it ends, in code points, exclusive.
+	End int32 `protobuf:"varint,2,opt,name=end" json:"end,omitempty"`
+	// The platform's id of the emote: 1 to 64 characters.
+	Id            string `protobuf:"bytes,3,opt,name=id" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmoteRange) Reset() {
+	*x = EmoteRange{}
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmoteRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmoteRange) ProtoMessage() {}
+
+func (x *EmoteRange) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmoteRange.ProtoReflect.Descriptor instead.
+func (*EmoteRange) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *EmoteRange) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *EmoteRange) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *EmoteRange) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 // PostMessageResponse is the stored message.
 type PostMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -386,7 +461,7 @@ type PostMessageResponse struct {
 
 func (x *PostMessageResponse) Reset() {
 	*x = PostMessageResponse{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[2]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +473,7 @@ func (x *PostMessageResponse) String() string {
 func (*PostMessageResponse) ProtoMessage() {}
 
 func (x *PostMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[2]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +486,7 @@ func (x *PostMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostMessageResponse.ProtoReflect.Descriptor instead.
 func (*PostMessageResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{2}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PostMessageResponse) GetMessage() *Message {
@@ -436,7 +511,7 @@ type ListMessagesRequest struct {
 
 func (x *ListMessagesRequest) Reset() {
 	*x = ListMessagesRequest{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[3]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -448,7 +523,7 @@ func (x *ListMessagesRequest) String() string {
 func (*ListMessagesRequest) ProtoMessage() {}
 
 func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[3]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -461,7 +536,7 @@ func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{3}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListMessagesRequest) GetChannelId() string {
@@ -498,7 +573,7 @@ type ListMessagesResponse struct {
 
 func (x *ListMessagesResponse) Reset() {
 	*x = ListMessagesResponse{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[4]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -510,7 +585,7 @@ func (x *ListMessagesResponse) String() string {
 func (*ListMessagesResponse) ProtoMessage() {}
 
 func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[4]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -523,7 +598,7 @@ func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesResponse.ProtoReflect.Descriptor instead.
 func (*ListMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{4}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListMessagesResponse) GetMessages() []*Message {
@@ -553,7 +628,7 @@ type GetStandingRequest struct {
 
 func (x *GetStandingRequest) Reset() {
 	*x = GetStandingRequest{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[5]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -565,7 +640,7 @@ func (x *GetStandingRequest) String() string {
 func (*GetStandingRequest) ProtoMessage() {}
 
 func (x *GetStandingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[5]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -578,7 +653,7 @@ func (x *GetStandingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStandingRequest.ProtoReflect.Descriptor instead.
 func (*GetStandingRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{5}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetStandingRequest) GetChannelId() string {
@@ -608,7 +683,8 @@ type GetStandingResponse struct {
 	// others in the order of Role. A banned moderator is still listed as a moderator, but
 	// has no moderation rights while `is_banned` is true.
 	Roles []Role `protobuf:"varint,4,rep,packed,name=roles,enum=moderato.platform.v1.Role" json:"roles,omitempty"`
-	// Whether PostMessage would accept a message of the user at this instant.
+	// Whether the user is neither banned nor muted. The settings of the channel's chat may still
+	// refuse a message, because that depends on its text and time.
 	CanPost       bool `protobuf:"varint,5,opt,name=can_post,json=canPost" json:"can_post,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -616,7 +692,7 @@ type GetStandingResponse struct {
 
 func (x *GetStandingResponse) Reset() {
 	*x = GetStandingResponse{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[6]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -628,7 +704,7 @@ func (x *GetStandingResponse) String() string {
 func (*GetStandingResponse) ProtoMessage() {}
 
 func (x *GetStandingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[6]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -641,7 +717,7 @@ func (x *GetStandingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStandingResponse.ProtoReflect.Descriptor instead.
 func (*GetStandingResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{6}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetStandingResponse) GetIsBanned() bool {
@@ -695,7 +771,7 @@ type WatchStandingsRequest struct {
 
 func (x *WatchStandingsRequest) Reset() {
 	*x = WatchStandingsRequest{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[7]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +783,7 @@ func (x *WatchStandingsRequest) String() string {
 func (*WatchStandingsRequest) ProtoMessage() {}
 
 func (x *WatchStandingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[7]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +796,7 @@ func (x *WatchStandingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStandingsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStandingsRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{7}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchStandingsRequest) GetRequest() isWatchStandingsRequest_Request {
@@ -789,7 +865,7 @@ type StandingsSubscription struct {
 
 func (x *StandingsSubscription) Reset() {
 	*x = StandingsSubscription{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[8]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +877,7 @@ func (x *StandingsSubscription) String() string {
 func (*StandingsSubscription) ProtoMessage() {}
 
 func (x *StandingsSubscription) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[8]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +890,7 @@ func (x *StandingsSubscription) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsSubscription.ProtoReflect.Descriptor instead.
 func (*StandingsSubscription) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{8}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *StandingsSubscription) GetSubscriberName() string {
@@ -861,7 +937,7 @@ type StandingsAcknowledgement struct {
 
 func (x *StandingsAcknowledgement) Reset() {
 	*x = StandingsAcknowledgement{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[9]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +949,7 @@ func (x *StandingsAcknowledgement) String() string {
 func (*StandingsAcknowledgement) ProtoMessage() {}
 
 func (x *StandingsAcknowledgement) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[9]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +962,7 @@ func (x *StandingsAcknowledgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsAcknowledgement.ProtoReflect.Descriptor instead.
 func (*StandingsAcknowledgement) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{9}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StandingsAcknowledgement) GetCursor() string {
@@ -930,7 +1006,7 @@ type WatchStandingsResponse struct {
 
 func (x *WatchStandingsResponse) Reset() {
 	*x = WatchStandingsResponse{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[10]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1018,7 @@ func (x *WatchStandingsResponse) String() string {
 func (*WatchStandingsResponse) ProtoMessage() {}
 
 func (x *WatchStandingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[10]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1031,7 @@ func (x *WatchStandingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStandingsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStandingsResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{10}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WatchStandingsResponse) GetCursor() string {
@@ -1020,7 +1096,7 @@ type StandingsBeginning struct {
 
 func (x *StandingsBeginning) Reset() {
 	*x = StandingsBeginning{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[11]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +1108,7 @@ func (x *StandingsBeginning) String() string {
 func (*StandingsBeginning) ProtoMessage() {}
 
 func (x *StandingsBeginning) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[11]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +1121,7 @@ func (x *StandingsBeginning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsBeginning.ProtoReflect.Descriptor instead.
 func (*StandingsBeginning) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{11}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StandingsBeginning) GetIsSnapshot() bool {
@@ -1077,7 +1153,7 @@ type StandingsSnapshot struct {
 
 func (x *StandingsSnapshot) Reset() {
 	*x = StandingsSnapshot{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[12]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1165,7 @@ func (x *StandingsSnapshot) String() string {
 func (*StandingsSnapshot) ProtoMessage() {}
 
 func (x *StandingsSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[12]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1178,7 @@ func (x *StandingsSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsSnapshot.ProtoReflect.Descriptor instead.
 func (*StandingsSnapshot) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{12}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StandingsSnapshot) GetBans() []*StandingsBans {
@@ -1143,7 +1219,7 @@ type StandingsBans struct {
 
 func (x *StandingsBans) Reset() {
 	*x = StandingsBans{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[13]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1231,7 @@ func (x *StandingsBans) String() string {
 func (*StandingsBans) ProtoMessage() {}
 
 func (x *StandingsBans) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[13]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1244,7 @@ func (x *StandingsBans) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsBans.ProtoReflect.Descriptor instead.
 func (*StandingsBans) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{13}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StandingsBans) GetChannelId() []byte {
@@ -1214,7 +1290,7 @@ type StandingsMutes struct {
 
 func (x *StandingsMutes) Reset() {
 	*x = StandingsMutes{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[14]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1226,7 +1302,7 @@ func (x *StandingsMutes) String() string {
 func (*StandingsMutes) ProtoMessage() {}
 
 func (x *StandingsMutes) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[14]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1239,7 +1315,7 @@ func (x *StandingsMutes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsMutes.ProtoReflect.Descriptor instead.
 func (*StandingsMutes) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{14}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StandingsMutes) GetChannelId() []byte {
@@ -1278,7 +1354,7 @@ type StandingsRoles struct {
 
 func (x *StandingsRoles) Reset() {
 	*x = StandingsRoles{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[15]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1366,7 @@ func (x *StandingsRoles) String() string {
 func (*StandingsRoles) ProtoMessage() {}
 
 func (x *StandingsRoles) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[15]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1379,7 @@ func (x *StandingsRoles) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingsRoles.ProtoReflect.Descriptor instead.
 func (*StandingsRoles) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{15}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StandingsRoles) GetChannelId() []byte {
@@ -1353,7 +1429,7 @@ type StandingChange struct {
 
 func (x *StandingChange) Reset() {
 	*x = StandingChange{}
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[16]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1441,7 @@ func (x *StandingChange) String() string {
 func (*StandingChange) ProtoMessage() {}
 
 func (x *StandingChange) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_platform_v1_chat_proto_msgTypes[16]
+	mi := &file_moderato_platform_v1_chat_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1454,7 @@ func (x *StandingChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingChange.ProtoReflect.Descriptor instead.
 func (*StandingChange) Descriptor() ([]byte, []int) {
-	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{16}
+	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StandingChange) GetKind() StandingChangeKind {
@@ -1443,7 +1519,7 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x123\n" +
 	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12-\n" +
 	"\x13reply_to_message_id\x18\x06 \x01(\tR\x10replyToMessageId\x12\x15\n" +
-	"\x06is_bot\x18\a \x01(\bR\x05isBot\"\xd0\x01\n" +
+	"\x06is_bot\x18\a \x01(\bR\x05isBot\"\x92\x02\n" +
 	"\x12PostMessageRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -1452,7 +1528,13 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"\n" +
 	"message_id\x18\x04 \x01(\tR\tmessageId\x12-\n" +
 	"\x13reply_to_message_id\x18\x05 \x01(\tR\x10replyToMessageId\x12\x15\n" +
-	"\x06is_bot\x18\x06 \x01(\bR\x05isBot\"N\n" +
+	"\x06is_bot\x18\x06 \x01(\bR\x05isBot\x12@\n" +
+	"\x06emotes\x18\a \x03(\v2 .moderato.platform.v1.EmoteRangeB\x06\x92\xb5\x18\x020dR\x06emotes\"N\n" +
+	"\n" +
+	"EmoteRange\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x18\n" +
+	"\x02id\x18\x03 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x02id\"N\n" +
 	"\x13PostMessageResponse\x127\n" +
 	"\amessage\x18\x01 \x01(\v2\x1d.moderato.platform.v1.MessageR\amessage\"s\n" +
 	"\x13ListMessagesRequest\x12\x1d\n" +
@@ -1574,60 +1656,62 @@ func file_moderato_platform_v1_chat_proto_rawDescGZIP() []byte {
 }
 
 var file_moderato_platform_v1_chat_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_moderato_platform_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_moderato_platform_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_moderato_platform_v1_chat_proto_goTypes = []any{
 	(Role)(0),                        // 0: moderato.platform.v1.Role
 	(StandingChangeKind)(0),          // 1: moderato.platform.v1.StandingChangeKind
 	(*Message)(nil),                  // 2: moderato.platform.v1.Message
 	(*PostMessageRequest)(nil),       // 3: moderato.platform.v1.PostMessageRequest
-	(*PostMessageResponse)(nil),      // 4: moderato.platform.v1.PostMessageResponse
-	(*ListMessagesRequest)(nil),      // 5: moderato.platform.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),     // 6: moderato.platform.v1.ListMessagesResponse
-	(*GetStandingRequest)(nil),       // 7: moderato.platform.v1.GetStandingRequest
-	(*GetStandingResponse)(nil),      // 8: moderato.platform.v1.GetStandingResponse
-	(*WatchStandingsRequest)(nil),    // 9: moderato.platform.v1.WatchStandingsRequest
-	(*StandingsSubscription)(nil),    // 10: moderato.platform.v1.StandingsSubscription
-	(*StandingsAcknowledgement)(nil), // 11: moderato.platform.v1.StandingsAcknowledgement
-	(*WatchStandingsResponse)(nil),   // 12: moderato.platform.v1.WatchStandingsResponse
-	(*StandingsBeginning)(nil),       // 13: moderato.platform.v1.StandingsBeginning
-	(*StandingsSnapshot)(nil),        // 14: moderato.platform.v1.StandingsSnapshot
-	(*StandingsBans)(nil),            // 15: moderato.platform.v1.StandingsBans
-	(*StandingsMutes)(nil),           // 16: moderato.platform.v1.StandingsMutes
-	(*StandingsRoles)(nil),           // 17: moderato.platform.v1.StandingsRoles
-	(*StandingChange)(nil),           // 18: moderato.platform.v1.StandingChange
-	(*timestamppb.Timestamp)(nil),    // 19: google.protobuf.Timestamp
+	(*EmoteRange)(nil),               // 4: moderato.platform.v1.EmoteRange
+	(*PostMessageResponse)(nil),      // 5: moderato.platform.v1.PostMessageResponse
+	(*ListMessagesRequest)(nil),      // 6: moderato.platform.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),     // 7: moderato.platform.v1.ListMessagesResponse
+	(*GetStandingRequest)(nil),       // 8: moderato.platform.v1.GetStandingRequest
+	(*GetStandingResponse)(nil),      // 9: moderato.platform.v1.GetStandingResponse
+	(*WatchStandingsRequest)(nil),    // 10: moderato.platform.v1.WatchStandingsRequest
+	(*StandingsSubscription)(nil),    // 11: moderato.platform.v1.StandingsSubscription
+	(*StandingsAcknowledgement)(nil), // 12: moderato.platform.v1.StandingsAcknowledgement
+	(*WatchStandingsResponse)(nil),   // 13: moderato.platform.v1.WatchStandingsResponse
+	(*StandingsBeginning)(nil),       // 14: moderato.platform.v1.StandingsBeginning
+	(*StandingsSnapshot)(nil),        // 15: moderato.platform.v1.StandingsSnapshot
+	(*StandingsBans)(nil),            // 16: moderato.platform.v1.StandingsBans
+	(*StandingsMutes)(nil),           // 17: moderato.platform.v1.StandingsMutes
+	(*StandingsRoles)(nil),           // 18: moderato.platform.v1.StandingsRoles
+	(*StandingChange)(nil),           // 19: moderato.platform.v1.StandingChange
+	(*timestamppb.Timestamp)(nil),    // 20: google.protobuf.Timestamp
 }
 var file_moderato_platform_v1_chat_proto_depIdxs = []int32{
-	19, // 0: moderato.platform.v1.Message.sent_at:type_name -> google.protobuf.Timestamp
-	2,  // 1: moderato.platform.v1.PostMessageResponse.message:type_name -> moderato.platform.v1.Message
-	2,  // 2: moderato.platform.v1.ListMessagesResponse.messages:type_name -> moderato.platform.v1.Message
-	19, // 3: moderato.platform.v1.GetStandingResponse.banned_at:type_name -> google.protobuf.Timestamp
-	19, // 4: moderato.platform.v1.GetStandingResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	0,  // 5: moderato.platform.v1.GetStandingResponse.roles:type_name -> moderato.platform.v1.Role
-	10, // 6: moderato.platform.v1.WatchStandingsRequest.subscribe:type_name -> moderato.platform.v1.StandingsSubscription
-	11, // 7: moderato.platform.v1.WatchStandingsRequest.acknowledge:type_name -> moderato.platform.v1.StandingsAcknowledgement
-	13, // 8: moderato.platform.v1.WatchStandingsResponse.beginning:type_name -> moderato.platform.v1.StandingsBeginning
-	14, // 9: moderato.platform.v1.WatchStandingsResponse.snapshot:type_name -> moderato.platform.v1.StandingsSnapshot
-	18, // 10: moderato.platform.v1.WatchStandingsResponse.changes:type_name -> moderato.platform.v1.StandingChange
-	15, // 11: moderato.platform.v1.StandingsSnapshot.bans:type_name -> moderato.platform.v1.StandingsBans
-	16, // 12: moderato.platform.v1.StandingsSnapshot.mutes:type_name -> moderato.platform.v1.StandingsMutes
-	17, // 13: moderato.platform.v1.StandingsSnapshot.roles:type_name -> moderato.platform.v1.StandingsRoles
-	0,  // 14: moderato.platform.v1.StandingsRoles.roles:type_name -> moderato.platform.v1.Role
-	1,  // 15: moderato.platform.v1.StandingChange.kind:type_name -> moderato.platform.v1.StandingChangeKind
-	0,  // 16: moderato.platform.v1.StandingChange.role:type_name -> moderato.platform.v1.Role
-	3,  // 17: moderato.platform.v1.ChatService.PostMessage:input_type -> moderato.platform.v1.PostMessageRequest
-	5,  // 18: moderato.platform.v1.ChatService.ListMessages:input_type -> moderato.platform.v1.ListMessagesRequest
-	7,  // 19: moderato.platform.v1.ChatService.GetStanding:input_type -> moderato.platform.v1.GetStandingRequest
-	9,  // 20: moderato.platform.v1.ChatService.WatchStandings:input_type -> moderato.platform.v1.WatchStandingsRequest
-	4,  // 21: moderato.platform.v1.ChatService.PostMessage:output_type -> moderato.platform.v1.PostMessageResponse
-	6,  // 22: moderato.platform.v1.ChatService.ListMessages:output_type -> moderato.platform.v1.ListMessagesResponse
-	8,  // 23: moderato.platform.v1.ChatService.GetStanding:output_type -> moderato.platform.v1.GetStandingResponse
-	12, // 24: moderato.platform.v1.ChatService.WatchStandings:output_type -> moderato.platform.v1.WatchStandingsResponse
-	21, // [21:25] is the sub-list for method output_type
-	17, // [17:21] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	20, // 0: moderato.platform.v1.Message.sent_at:type_name -> google.protobuf.Timestamp
+	4,  // 1: moderato.platform.v1.PostMessageRequest.emotes:type_name -> moderato.platform.v1.EmoteRange
+	2,  // 2: moderato.platform.v1.PostMessageResponse.message:type_name -> moderato.platform.v1.Message
+	2,  // 3: moderato.platform.v1.ListMessagesResponse.messages:type_name -> moderato.platform.v1.Message
+	20, // 4: moderato.platform.v1.GetStandingResponse.banned_at:type_name -> google.protobuf.Timestamp
+	20, // 5: moderato.platform.v1.GetStandingResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	0,  // 6: moderato.platform.v1.GetStandingResponse.roles:type_name -> moderato.platform.v1.Role
+	11, // 7: moderato.platform.v1.WatchStandingsRequest.subscribe:type_name -> moderato.platform.v1.StandingsSubscription
+	12, // 8: moderato.platform.v1.WatchStandingsRequest.acknowledge:type_name -> moderato.platform.v1.StandingsAcknowledgement
+	14, // 9: moderato.platform.v1.WatchStandingsResponse.beginning:type_name -> moderato.platform.v1.StandingsBeginning
+	15, // 10: moderato.platform.v1.WatchStandingsResponse.snapshot:type_name -> moderato.platform.v1.StandingsSnapshot
+	19, // 11: moderato.platform.v1.WatchStandingsResponse.changes:type_name -> moderato.platform.v1.StandingChange
+	16, // 12: moderato.platform.v1.StandingsSnapshot.bans:type_name -> moderato.platform.v1.StandingsBans
+	17, // 13: moderato.platform.v1.StandingsSnapshot.mutes:type_name -> moderato.platform.v1.StandingsMutes
+	18, // 14: moderato.platform.v1.StandingsSnapshot.roles:type_name -> moderato.platform.v1.StandingsRoles
+	0,  // 15: moderato.platform.v1.StandingsRoles.roles:type_name -> moderato.platform.v1.Role
+	1,  // 16: moderato.platform.v1.StandingChange.kind:type_name -> moderato.platform.v1.StandingChangeKind
+	0,  // 17: moderato.platform.v1.StandingChange.role:type_name -> moderato.platform.v1.Role
+	3,  // 18: moderato.platform.v1.ChatService.PostMessage:input_type -> moderato.platform.v1.PostMessageRequest
+	6,  // 19: moderato.platform.v1.ChatService.ListMessages:input_type -> moderato.platform.v1.ListMessagesRequest
+	8,  // 20: moderato.platform.v1.ChatService.GetStanding:input_type -> moderato.platform.v1.GetStandingRequest
+	10, // 21: moderato.platform.v1.ChatService.WatchStandings:input_type -> moderato.platform.v1.WatchStandingsRequest
+	5,  // 22: moderato.platform.v1.ChatService.PostMessage:output_type -> moderato.platform.v1.PostMessageResponse
+	7,  // 23: moderato.platform.v1.ChatService.ListMessages:output_type -> moderato.platform.v1.ListMessagesResponse
+	9,  // 24: moderato.platform.v1.ChatService.GetStanding:output_type -> moderato.platform.v1.GetStandingResponse
+	13, // 25: moderato.platform.v1.ChatService.WatchStandings:output_type -> moderato.platform.v1.WatchStandingsResponse
+	22, // [22:26] is the sub-list for method output_type
+	18, // [18:22] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_chat_proto_init() }
@@ -1635,7 +1719,7 @@ func file_moderato_platform_v1_chat_proto_init() {
 	if File_moderato_platform_v1_chat_proto != nil {
 		return
 	}
-	file_moderato_platform_v1_chat_proto_msgTypes[7].OneofWrappers = []any{
+	file_moderato_platform_v1_chat_proto_msgTypes[8].OneofWrappers = []any{
 		(*WatchStandingsRequest_Subscribe)(nil),
 		(*WatchStandingsRequest_Acknowledge)(nil),
 	}
@@ -1645,7 +1729,7 @@ func file_moderato_platform_v1_chat_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_chat_proto_rawDesc), len(file_moderato_platform_v1_chat_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -45,8 +45,13 @@ type ChatServiceClient interface {
 	//
 	// Errors: USER_BANNED (FAILED_PRECONDITION), with `expiresAt` in the metadata of
 	// `google.rpc.ErrorInfo` if the ban ends by itself, if the sender is banned; USER_MUTED
-	// (FAILED_PRECONDITION), with `muteExpiresAt` there, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
-	// if the channel or user does not exist.
+	// (FAILED_PRECONDITION), with `muteExpiresAt` there, if the sender is muted; CHAT_RESTRICTED
+	// (FAILED_PRECONDITION), with `restriction` and mostly `retryAt` there, if the settings of the
+	// channel's chat refuse the message; MESSAGE_HELD (FAILED_PRECONDITION), with `messageId`,
+	// `expiresAt` and the `message` of the rule if it has one there, if the message waits for a decision
+	// of a moderator; MESSAGE_BLOCKED (FAILED_PRECONDITION), with that `message` there, if the channel does not
+	// allow the message, or too many wait; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user
+	// does not exist.
 	PostMessage(ctx context.Context, in *PostMessageRequest, opts ...grpc.CallOption) (*PostMessageResponse, error)
 	// ListMessages returns a channel's messages, newest first, without those that a ban
 	// or mute deleted. A call examines a bounded number of stored rows. A page can
@@ -160,8 +165,13 @@ type ChatServiceServer interface {
 	//
 	// Errors: USER_BANNED (FAILED_PRECONDITION), with `expiresAt` in the metadata of
 	// `google.rpc.ErrorInfo` if the ban ends by itself, if the sender is banned; USER_MUTED
-	// (FAILED_PRECONDITION), with `muteExpiresAt` there, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
-	// if the channel or user does not exist.
+	// (FAILED_PRECONDITION), with `muteExpiresAt` there, if the sender is muted; CHAT_RESTRICTED
+	// (FAILED_PRECONDITION), with `restriction` and mostly `retryAt` there, if the settings of the
+	// channel's chat refuse the message; MESSAGE_HELD (FAILED_PRECONDITION), with `messageId`,
+	// `expiresAt` and the `message` of the rule if it has one there, if the message waits for a decision
+	// of a moderator; MESSAGE_BLOCKED (FAILED_PRECONDITION), with that `message` there, if the channel does not
+	// allow the message, or too many wait; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user
+	// does not exist.
 	PostMessage(context.Context, *PostMessageRequest) (*PostMessageResponse, error)
 	// ListMessages returns a channel's messages, newest first, without those that a ban
 	// or mute deleted. A call examines a bounded number of stored rows. A page can

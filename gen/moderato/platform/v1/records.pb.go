@@ -479,7 +479,10 @@ type UserRecord struct {
 	// The display name: 1 to 140 characters; the username if empty.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The URL of the avatar picture; may be empty.
-	AvatarUrl     string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
+	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
+	// When the account was created on the platform; unset if it is not known. A channel may
+	// require that accounts have an age; an account of unknown age is not restricted.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +543,13 @@ func (x *UserRecord) GetAvatarUrl() string {
 		return x.AvatarUrl
 	}
 	return ""
+}
+
+func (x *UserRecord) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
 }
 
 // ChannelRecord is a user's channel, with `id` as its key.
@@ -2067,14 +2077,16 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\tparent_id\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x1d\n" +
 	"\x04name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x1a\n" +
 	"\x04slug\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x03R\x04slug\x12#\n" +
-	"\timage_url\x18\x05 \x01(\tB\x06\x92\xb5\x18\x028\x04R\bimageUrl\"\x95\x01\n" +
+	"\timage_url\x18\x05 \x01(\tB\x06\x92\xb5\x18\x028\x04R\bimageUrl\"\xd0\x01\n" +
 	"\n" +
 	"UserRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\"\n" +
 	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\x12,\n" +
 	"\fdisplay_name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\vdisplayName\x12%\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x04R\tavatarUrl\"\xb2\x01\n" +
+	"avatar_url\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x04R\tavatarUrl\x129\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xb2\x01\n" +
 	"\rChannelRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
 	"\x05title\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x19\n" +
@@ -2279,29 +2291,30 @@ var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	17, // 15: moderato.platform.v1.Record.ban:type_name -> moderato.platform.v1.BanRecord
 	18, // 16: moderato.platform.v1.Record.mute:type_name -> moderato.platform.v1.MuteRecord
 	12, // 17: moderato.platform.v1.Record.emote:type_name -> moderato.platform.v1.EmoteRecord
-	19, // 18: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
-	19, // 19: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
-	19, // 20: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
-	19, // 21: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
-	19, // 22: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
-	19, // 23: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
-	19, // 24: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
-	19, // 25: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
-	19, // 26: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
-	19, // 27: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
-	19, // 28: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
-	20, // 29: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
-	20, // 30: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
-	19, // 31: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
-	19, // 32: moderato.platform.v1.BanRecord.banned_at:type_name -> google.protobuf.Timestamp
-	19, // 33: moderato.platform.v1.BanRecord.expires_at:type_name -> google.protobuf.Timestamp
-	19, // 34: moderato.platform.v1.MuteRecord.muted_at:type_name -> google.protobuf.Timestamp
-	19, // 35: moderato.platform.v1.MuteRecord.expires_at:type_name -> google.protobuf.Timestamp
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	19, // 18: moderato.platform.v1.UserRecord.created_at:type_name -> google.protobuf.Timestamp
+	19, // 19: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
+	19, // 20: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
+	19, // 21: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
+	19, // 22: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 23: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
+	19, // 24: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
+	19, // 25: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
+	19, // 26: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
+	19, // 27: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
+	19, // 28: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
+	19, // 29: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
+	20, // 30: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
+	20, // 31: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
+	19, // 32: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
+	19, // 33: moderato.platform.v1.BanRecord.banned_at:type_name -> google.protobuf.Timestamp
+	19, // 34: moderato.platform.v1.BanRecord.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 35: moderato.platform.v1.MuteRecord.muted_at:type_name -> google.protobuf.Timestamp
+	19, // 36: moderato.platform.v1.MuteRecord.expires_at:type_name -> google.protobuf.Timestamp
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_records_proto_init() }
