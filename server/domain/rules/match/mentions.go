@@ -1,0 +1,37 @@
+package match
+
+import (
+	"regexp"
+
+	"github.com/moderato-live/moderato/internal/textmatch"
+)
+
+// Mentions is the kind of rules about how many users a message mentions.
+const Mentions Kind = "mentions"
+
+var mentions = kind{
+	check:   func(r *Rule, f *fields) { f.number("max", r.Max, 1, 50) },
+	compile: func(r *Rule, b *builder) { b.addMatcher(mentioned{r.Max}) },
+}
+
+// mentioned matches texts that mention more users than some number. A user who is mentioned
+// again does not count.
+type mentioned struct{ most int }
+
+// mention is a username after an @ that no word comes before, as in an address of mail.
+var mention = regexp.MustCompile(`(?:^|[^\pL\pN_])(@[\pL\pN_]+)`)
+
+func (m mentioned) find(t *textmatch.Text) (spans []textmatch.Span, _ bool) {
+	text := t.Plain()
+	users := map[string]bool{}
+	for _, at := range mention.FindAllSubmatchIndex(text, -1) {
+		users[string(text[at[2]:at[3]])] = true
+		if len(users) > m.most {
+			spans = append(spans, t.PlainSpan(at[2], at[3]))
+		}
+	}
+	return spans, len(users) > m.most
+}
+
+func (m mentioned) steps() int { return 2 }
+func (m mentioned) size() int  { return 16 }

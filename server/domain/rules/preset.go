@@ -1,0 +1,256 @@
+package rules
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/jsonapi"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/validate"
+)
+
+// UpdateShieldPreset replaces what the shield of a channel does.
+func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.UpdateShieldPresetRequest) (*moderatov1.UpdateShieldPresetResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	preset := &moderatov1.ShieldPreset{Settings: req.GetSettings(), Rules: req.GetRules(), AutoStart: parseAutoStart(f, req.GetAutoStart())}
+	if preset.GetSettings() == nil {
+		preset.Settings = &moderatov1.ShieldSettings{}
+	}
+	settings := validate.Of(preset.GetSettings())
+	settings.In("settings")
+	presetValues(settings, preset.GetSettings())
+	f.Include(settings)
+	parseRules(f, "rules", preset.GetRules())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var result *moderatov1.UpdateShieldPresetResponse
+	idempotency.Result(ctx, &result)
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		after := proto.CloneOf(preset)
+		result = &moderatov1.UpdateShieldPresetResponse{Preset: after}
+		return putPreset(ctx, c, after)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// parseAutoStart returns when a shield is raised by itself; nil if it never is.
+func parseAutoStart(f *validate.Fields, auto *moderatov1.ShieldAutoStart) *moderatov1.ShieldAutoStart {
+	if auto == nil || auto.FollowsPerMinute == nil && auto.FirstMessagesPerMinute == nil && auto.HeldPerMinute == nil {
+		return nil
+	}
+	numbers := validate.Of(auto)
+	numbers.In("autoStart")
+	parseNumbers(numbers, auto)
+	f.Include(numbers)
+	return auto
+}
+
+// presetValues returns the settings of a preset.
+func presetValues(f *validate.Fields, of *moderatov1.ShieldSettings) values {
+	return parseGiven(f, &moderatov1.UpdateChatSettingsRequest{
+		SlowSeconds: of.SlowSeconds, FollowersOnlySeconds: of.FollowersOnlySeconds, SubscribersOnly: of.SubscribersOnly, EmoteOnly: of.EmoteOnly,
+		MinAccountAgeSeconds: of.MinAccountAgeSeconds, UniqueSeconds: of.UniqueSeconds, FirstMessage: of.FirstMessage, ExemptRoles: of.GetExemptRoles(),
+	})
+}
+
+// putPreset replaces the preset of the channel of a change. It gives rules ids.
+func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPreset) error {
+	present, err := endPassed(ctx, c)
+	if err != nil {
+		return err
+	}
+	row, err := readShield(ctx, c.Tx.Shield, c.ChannelID)
+	if err != nil {
+		return err
+	}
+	before, err := presetOf(row)
+	if err != nil {
+		return err
+	}
+	if err := identify(after.GetRules(), before.GetRules(), c.Now); err != nil {
+		return err
+	}
+	changed := changedFields(before, after)
+	if len(changed) == 0 {
+		return nil
+	}
+	setPreset(row, after)
+	if slices.Contains(changed, "rules") {
+		row.PresetVersion++
+		if err := present.identifyRules(ctx, c, after.GetRules(), row.PresetVersion); err != nil {
+			return err
+		}
+	}
+	if err := saveShield(ctx, c.Tx, row); err != nil {
+		return err
+	}
+	c.Emit("channel.shield.preset", uid.ID{}, &moderatov1.ShieldPresetEvent{
+		ChannelId: c.ChannelID.String(), ModeratorId: moderatorID(c), ClientId: c.ClientID, Changed: changed,
+	})
+	return present.follow(ctx, c, row, c.Now)
+}
+
+// identify gives ids to the rules of a preset that have none. The others replace rules of the
+// preset before.
+func identify(after, before []*moderatov1.ChatRule, now instant.Instant) error {
+	var violations []apierr.Violation
+	refuse := func(i int, field, description string) {
+		violations = append(violations, apierr.Violation{Field: place("rules", i, field), Description: description})
+	}
+	has := func(rules []*moderatov1.ChatRule, id string) bool {
+		return slices.ContainsFunc(rules, func(r *moderatov1.ChatRule) bool { return r.GetRuleId() == id })
+	}
+	for i, r := range after {
+		if at := r.GetExpiresAt(); at != nil && instant.OfProto(at) <= now {
+			refuse(i, "expiresAt", "must be in the future")
+		}
+		if r.GetRuleId() == "" {
+			r.RuleId = uid.New().String()
+			continue
+		}
+		id, _ := uid.Parse(r.GetRuleId())
+		r.RuleId = id.String() // in lower case
+		switch {
+		case !has(before, r.GetRuleId()):
+			refuse(i, "ruleId", "must be a rule of the preset")
+		case has(after[:i], r.GetRuleId()):
+			refuse(i, "ruleId", "is given twice")
+		}
+	}
+	if len(violations) > 0 {
+		return apierr.Invalid(violations...)
+	}
+	return nil
+}
+
+// changedFields returns the names of the fields that differ between two presets.
+func changedFields(before, after *moderatov1.ShieldPreset) (names []string) {
+	fields := after.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		only := func(p *moderatov1.ShieldPreset) []byte {
+			one := &moderatov1.ShieldPreset{}
+			if p.ProtoReflect().Has(fields.Get(i)) {
+				one.ProtoReflect().Set(fields.Get(i), p.ProtoReflect().Get(fields.Get(i)))
+			}
+			return jsonapi.Marshal(one)
+		}
+		if !bytes.Equal(only(before), only(after)) {
+			names = append(names, fields.Get(i).JSONName())
+		}
+	}
+	return names
+}
+
+// presetOf returns the preset of a shield as clients read it.
+func presetOf(row *ent.Shield) (*moderatov1.ShieldPreset, error) {
+	preset := &moderatov1.ShieldPreset{}
+	if err := jsonapi.Unmarshal([]byte(row.Preset), preset, jsonapi.Options{}); err != nil {
+		return nil, fmt.Errorf("read the preset of a shield: %w", err)
+	}
+	if preset.GetSettings() == nil {
+		preset.Settings = &moderatov1.ShieldSettings{}
+	}
+	if row.StartsItself {
+		number := func(n *int64) *int32 {
+			if n == nil {
+				return nil
+			}
+			return new(int32(*n)) //nolint:gosec // it has bounds
+		}
+		preset.AutoStart = &moderatov1.ShieldAutoStart{
+			FollowsPerMinute: number(row.FollowsPerMinute), FirstMessagesPerMinute: number(row.FirstMessagesPerMinute), HeldPerMinute: number(row.HeldPerMinute),
+		}
+	}
+	return preset, nil
+}
+
+// setPreset replaces the preset of a shield.
+func setPreset(row *ent.Shield, preset *moderatov1.ShieldPreset) {
+	row.Preset = string(jsonapi.Marshal(&moderatov1.ShieldPreset{Settings: preset.GetSettings(), Rules: preset.GetRules()}))
+	number := func(n *int32) *int64 {
+		if n == nil {
+			return nil
+		}
+		return new(int64(*n))
+	}
+	auto := preset.GetAutoStart()
+	row.StartsItself = auto != nil
+	if auto == nil {
+		auto = &moderatov1.ShieldAutoStart{}
+	}
+	row.FollowsPerMinute, row.FirstMessagesPerMinute, row.HeldPerMinute = number(auto.FollowsPerMinute), number(auto.FirstMessagesPerMinute), number(auto.HeldPerMinute)
+}
+
+// identifyRules records which rules a post must be checked by, after those of the preset have
+// changed. It refuses more rules than a channel may have.
+func (s *settings) identifyRules(ctx context.Context, c *change.Change, ofPreset []*moderatov1.ChatRule, presetVersion int64) error {
+	stored, err := readRules(ctx, c.Tx, c.ChannelID)
+	if err != nil {
+		return err
+	}
+	rules := protos(stored)
+	if err := checkLimits(slices.Concat(rules, ofPreset)); err != nil {
+		return err
+	}
+	s.Rules = nil
+	if len(ofPreset) > 0 || slices.ContainsFunc(rules, (*moderatov1.ChatRule).GetEnabled) {
+		s.Rules = &chat.RulesVersion{Version: s.rulesVersion, Preset: presetVersion}
+	}
+	return nil
+}
+
+// follow stores settings with the values of a shield while that is up. If other values are in
+// force from an instant on, it emits them.
+func (s *settings) follow(ctx context.Context, c *change.Change, row *ent.Shield, from instant.Instant) error {
+	before := s.StoredSettings
+	if before.Shield != nil {
+		// A shield that ends at the instant was in force until then.
+		before.Shield = &chat.TimedSettings{Until: from + 1, Values: before.Shield.Values}
+	}
+	s.Shield = nil
+	if row.EndsAt != nil {
+		preset, err := presetOf(row)
+		if err != nil {
+			return err
+		}
+		s.Shield = &chat.TimedSettings{Until: *row.EndsAt, Values: encode(presetValues(validate.Of(preset.GetSettings()), preset.GetSettings()))}
+	}
+	was, err := before.At(from)
+	if err != nil {
+		return err
+	}
+	is, err := s.At(from)
+	if err != nil {
+		return err
+	}
+	was.ShieldActive = is.ShieldActive // its own events report it
+	if bytes.Equal(encode(was), encode(is)) {
+		return s.write(ctx, c)
+	}
+	return save(ctx, c, s, byShield, from)
+}
+
+// endShield takes down the shield of the channel of a change, whose time has passed.
+func endShield(ctx context.Context, c *change.Change, s *settings) error {
+	row, err := readShield(ctx, c.Tx.Shield, c.ChannelID)
+	if err != nil {
+		return err
+	}
+	return lower(ctx, c, s, row, byExpiry, s.Shield.Until)
+}

@@ -1,0 +1,187 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/domain/rules/match"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/validate"
+)
+
+// Defaults of fields that a request leaves out.
+const (
+	defaultMinLength = 10
+	defaultPercent   = 70
+)
+
+// kindFields are the fields of each kind of rule. The fields of no kind belong to all.
+var kindFields = map[string][]string{
+	"terms":      {"terms", "allow", "evasions"},
+	"pattern":    {"patterns"},
+	"links":      {"mode", "allowDomains", "blockDomains"},
+	"caps":       {"minLength", "percent"},
+	"symbols":    {"minLength", "percent", "maxMarks"},
+	"repetition": {"sameSender", "senders", "withinSeconds"},
+	"mentions":   {"max"},
+}
+
+// belongsTo reports whether rules of a kind have a field.
+func belongsTo(kind, field string) bool {
+	if slices.Contains(kindFields[kind], field) {
+		return true
+	}
+	for _, fields := range kindFields {
+		if slices.Contains(fields, field) {
+			return false
+		}
+	}
+	return true
+}
+
+// parseRules validates the rules of a request, and completes them with the defaults. path is the
+// name of their list.
+func parseRules(f *validate.Fields, path string, all []*moderatov1.ChatRule) {
+	if !f.AtMost(path, len(all)) {
+		return
+	}
+	for i, r := range all {
+		e := f.Element(path, i, r)
+		parseRule(e, r)
+		f.Include(e)
+	}
+	if f.Err() != nil {
+		return
+	}
+	for i, r := range all {
+		// Only what is wrong with the rule itself: limits are those of all rules of a channel.
+		var invalid *match.InvalidError
+		if _, err := match.Compile([]match.Rule{matchRule(r)}); errors.As(err, &invalid) {
+			for _, v := range invalid.Violations {
+				f.Add(place(path, i, v.Field), v.Description)
+			}
+		}
+	}
+}
+
+// place is the path of a field of a rule in a list.
+func place(path string, i int, field string) string { return fmt.Sprintf("%s[%d].%s", path, i, field) }
+
+func parseRule(f *validate.Fields, r *moderatov1.ChatRule) {
+	f.OptionalUUID("ruleId", r.GetRuleId())
+	r.Name = f.Text("name", r.GetName())
+	f.Choice("kind", r.GetKind())
+	f.Choice("action", r.GetAction())
+	parseNumbers(f, r)
+	switch isMute := r.GetAction() == "mute"; {
+	case isMute && r.MuteSeconds == nil:
+		f.Add("muteSeconds", "is required with the action mute")
+	case !isMute && r.MuteSeconds != nil:
+		f.Add("muteSeconds", "must be null unless the action is mute")
+	}
+	if r.GetStrikes() != 0 {
+		f.Add("strikes", "must be 0")
+	}
+	if at, isGiven := f.Time("expiresAt", r.GetExpiresAt()); isGiven {
+		r.ExpiresAt = at.Proto() // to the millisecond
+	}
+	if f.AtMost("exemptRoles", len(r.GetExemptRoles())) {
+		for i, role := range r.GetExemptRoles() {
+			if f.ChoiceOf("exemptRoles", i, role) != "" && slices.Contains(r.GetExemptRoles()[:i], role) {
+				f.Add(fmt.Sprintf("exemptRoles[%d]", i), "is given twice")
+			}
+		}
+	}
+	if r.Message != nil {
+		r.Message = new(f.GivenText("message", r.GetMessage()))
+	}
+	if r.Mode != nil {
+		f.Choice("mode", r.GetMode())
+	}
+	checkKind(f, r)
+	complete(r)
+}
+
+// parseNumbers validates all numbers that a rule or another message has.
+func parseNumbers(f *validate.Fields, m proto.Message) {
+	for field, value := range m.ProtoReflect().Range {
+		if field.Kind() == protoreflect.Int32Kind {
+			f.Number(field.JSONName(), value.Int())
+		}
+	}
+}
+
+// checkKind refuses the fields of other kinds.
+func checkKind(f *validate.Fields, r *moderatov1.ChatRule) {
+	if kindFields[r.GetKind()] == nil {
+		return
+	}
+	for field := range r.ProtoReflect().Range {
+		if name := field.JSONName(); !belongsTo(r.GetKind(), name) {
+			f.Add(name, "is no field of rules of the kind "+r.GetKind())
+		}
+	}
+}
+
+// complete sets the fields of a rule that have defaults.
+func complete(r *moderatov1.ChatRule) {
+	if r.Enabled == nil {
+		r.Enabled = new(true)
+	}
+	switch r.GetKind() {
+	case "terms":
+		r.Evasions = new(r.GetEvasions())
+	case "caps", "symbols":
+		if r.MinLength == nil {
+			r.MinLength = new(int32(defaultMinLength))
+		}
+		if r.Percent == nil {
+			r.Percent = new(int32(defaultPercent))
+		}
+	}
+}
+
+// matchRule returns what a rule matches.
+func matchRule(r *moderatov1.ChatRule) match.Rule {
+	return match.Rule{
+		Kind:  match.Kind(r.GetKind()),
+		Terms: r.GetTerms(), Allow: r.GetAllow(), Evasions: r.GetEvasions(),
+		Patterns: r.GetPatterns(),
+		Mode:     match.Mode(r.GetMode()), Allowed: r.GetAllowDomains(), Blocked: r.GetBlockDomains(),
+		MinLength: int(r.GetMinLength()), Percent: int(r.GetPercent()), MaxMarks: int(r.GetMaxMarks()),
+		Max:        int(r.GetMax()),
+		SameSender: int(r.GetSameSender()), Senders: int(r.GetSenders()), Within: time.Duration(r.GetWithinSeconds()) * time.Second,
+	}
+}
+
+// checkLimits returns an error for the caller who changes rules if all rules of a channel, those of
+// its shield included, are too many or too costly.
+func checkLimits(all []*moderatov1.ChatRule) error {
+	_, err := compile(all)
+	switch {
+	case errors.Is(err, match.ErrTooMany):
+		return apierr.New(moderatov1.Reason_REASON_RULE_LIMIT_REACHED)
+	case errors.Is(err, match.ErrTooCostly):
+		return apierr.New(moderatov1.Reason_REASON_RULES_TOO_COSTLY)
+	}
+	return err
+}
+
+// compile compiles rules. An error is no error of a caller: rules are checked before they are stored.
+func compile(all []*moderatov1.ChatRule) (*match.Set, error) {
+	rules := make([]match.Rule, len(all))
+	for i, r := range all {
+		rules[i] = matchRule(r)
+	}
+	set, err := match.Compile(rules)
+	if err != nil {
+		return nil, fmt.Errorf("compile the rules of a chat: %w", err)
+	}
+	return set, nil
+}

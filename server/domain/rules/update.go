@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/change/idempotency"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
+	"github.com/moderato-live/moderato/server/rpc/validate"
+)
+
+// maxRuleChanges is how many rules one request changes at most.
+const maxRuleChanges = 100
+
+// UpdateChatRules creates, replaces and deletes rules of a channel.
+func (s *Service) UpdateChatRules(ctx context.Context, req *moderatov1.UpdateChatRulesRequest) (*moderatov1.UpdateChatRulesResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	f.Number("expectedVersion", req.GetExpectedVersion())
+	given := parseRuleChanges(f, req)
+	if n := len(req.GetPut()) + len(req.GetDelete()); f.Err() == nil && (n == 0 || n > maxRuleChanges) {
+		f.Add("put", fmt.Sprintf("must have 1 to %d rules, together with delete", maxRuleChanges))
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	ahead, err := s.checkAhead(ctx, channelID, given.in)
+	if err != nil {
+		return nil, err
+	}
+	var result *moderatov1.UpdateChatRulesResponse
+	idempotency.Result(ctx, &result)
+	err = change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		rules, err := readExpected(ctx, c, req.ExpectedVersion, ahead)
+		if err != nil {
+			return err
+		}
+		want, err := given.in(rules, c.Now)
+		if err == nil {
+			err = rules.change(ctx, c, want, byModerator)
+		}
+		if err != nil {
+			return err
+		}
+		result = &moderatov1.UpdateChatRulesResponse{Version: rules.rulesVersion, Rules: protos(rules.rules)}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// readExpected is readRuleSet for a change that may expect a version, with its draft.
+func readExpected(ctx context.Context, c *change.Change, expected *int64, ahead *draft) (*ruleSet, error) {
+	rules, err := readRuleSet(ctx, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case expected != nil && *expected != rules.rulesVersion:
+		return nil, apierr.VersionConflict(rules.rulesVersion)
+	}
+	rules.ahead = ahead
+	return rules, nil
+}
+
+// ruleChanges are the changes of rules that a request has.
+type ruleChanges struct {
+	put     []*moderatov1.ChatRule
+	deleted []uid.ID
+}
+
+// parseRuleChanges validates changes of rules, without regard to the rules of the channel.
+func parseRuleChanges(f *validate.Fields, req interface {
+	GetPut() []*moderatov1.ChatRule
+	GetDelete() []string
+}) *ruleChanges {
+	parseRules(f, "put", req.GetPut())
+	given := &ruleChanges{put: req.GetPut()}
+	if !f.AtMost("delete", len(req.GetDelete())) {
+		return given
+	}
+	isNamed := map[uid.ID]bool{}
+	name := func(path, id string) uid.ID {
+		parsed, err := uid.Parse(id)
+		if err == nil && isNamed[parsed] {
+			f.Add(path, "is given twice")
+		}
+		isNamed[parsed] = true
+		return parsed
+	}
+	for i, r := range req.GetPut() {
+		if r.GetRuleId() != "" {
+			name(place("put", i, "ruleId"), r.GetRuleId())
+		}
+	}
+	for i, id := range req.GetDelete() {
+		path := fmt.Sprintf("delete[%d]", i)
+		f.UUID(path, id)
+		given.deleted = append(given.deleted, name(path, id))
+	}
+	return given
+}
+
+// in returns what the changes make of the rules of a channel. It gives ids to new rules.
+func (g *ruleChanges) in(rules *ruleSet, now instant.Instant) (changedRules, error) {
+	f, want := &validate.Fields{}, changedRules{}
+	present := map[uid.ID]bool{}
+	for _, r := range rules.rules {
+		present[r.id] = true
+	}
+	for i, r := range g.put {
+		id, isNew := uid.New(), r.GetRuleId() == ""
+		if !isNew {
+			id = uid.MustParse(r.GetRuleId())
+		}
+		if !isNew && !present[id] {
+			f.Add(place("put", i, "ruleId"), "must be the id of a rule of the channel; leave it out to create a rule")
+		}
+		if isExpired(r, now) {
+			f.Add(place("put", i, "expiresAt"), "must be in the future")
+		}
+		rule := proto.CloneOf(r) // this may run again
+		rule.RuleId = id.String()
+		want[id] = rule
+	}
+	for i, id := range g.deleted {
+		if !present[id] {
+			f.Add(fmt.Sprintf("delete[%d]", i), "must be the id of a rule of the channel")
+		}
+		want[id] = nil
+	}
+	return want, f.Err()
+}
