@@ -68,17 +68,21 @@ func (s *Service) parsePeople(ctx context.Context, operation string, req interfa
 	return p, listing.Authorize(ctx, p.channelID)
 }
 
-// of returns the FROM clause and the WHERE condition that select the rows of the page
-// from a table, joined after the row of the channel, with the arguments. The rows are
-// found by the index that the list is sorted by or, for one user, by the table's
-// primary key.
-func (p *people) of(d *store.Dialect, table, key, index string) (from, where string, args []any) {
-	from = "channels c" + d.OrderedJoin() + table
-	if !p.userID.IsZero() {
-		return from + d.ByPrimaryKey(table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
+// of returns the page of a table that is sorted by a time, with its arguments. The rows are
+// found by the index that the list is sorted by or, for one user, by the table's primary key.
+// condition restricts them further.
+func (p *people) of(d *store.Dialect, table, key, index, condition string) (from, end string, args []any) {
+	page := store.Page{
+		Table: table, By: d.ByIndex(index), Where: table + ".channel_id = ? AND " + listing.ChannelExists + condition,
+		Order: table + "." + key + " DESC, " + table + ".user_id DESC", Limit: p.limit + 1,
 	}
-	where, args = d.Below(table+"."+key, table+".user_id", p.after.At, p.after.ID)
-	return from + d.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
+	where, place := d.Below(table+"."+key, table+".user_id", p.after.At, p.after.ID)
+	if !p.userID.IsZero() {
+		page.By, where, place = d.ByPrimaryKey(table), table+".user_id = ?", []any{p.userID}
+	}
+	page.Where += " AND " + where
+	from, end = d.Page(page)
+	return from, end, append([]any{p.channelID, p.channelID}, place...)
 }
 
 // member is a follower or subscriber with their place in the list.
@@ -99,27 +103,25 @@ func newAudienceMember() *moderatov1.AudienceMember {
 
 // followersPage selects a page of a channel's followers.
 var followersPage = store.Declare(func(d *store.Dialect, p *people) (string, []any) {
-	from, where, args := p.of(d, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
+	from, end, args := p.of(d, "follows", "followed_at", "follow_channel_id_followed_at_user_id", "")
 	subscription, now := SubscriptionColumns(d)
 	return `
 		SELECT follows.followed_at, follows.user_id, u.display_name, u.slug, u.avatar_url, follows.followed_at, ` + subscription + `
 		FROM ` + from + d.OrderedJoin() + `users u ON u.id = follows.user_id
-		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
-		WHERE ` + where + ` ORDER BY follows.followed_at DESC, follows.user_id DESC` + store.Limit(p.limit+1), append(now, args...)
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id` + end,
+		append(now, args...)
 })
 
 // subscribersPage selects a page of a channel's active subscribers.
 var subscribersPage = store.Declare(func(d *store.Dialect, p *people) (string, []any) {
-	from, where, args := p.of(d, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
-	now, nowArgs := d.Clock.Expression()
-	subscription, selected := SubscriptionColumns(d)
+	from, end, args := p.of(d, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id",
+		" AND subscriptions.is_active = TRUE AND subscriptions.expires_at > "+d.Clock.Present())
+	subscription, now := SubscriptionColumns(d)
 	return `
 		SELECT subscriptions.subscribed_at, subscriptions.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, ` + subscription + `
 		FROM ` + from + d.OrderedJoin() + `users u ON u.id = subscriptions.user_id
-		LEFT JOIN follows f ON f.channel_id = subscriptions.channel_id AND f.user_id = subscriptions.user_id
-		WHERE ` + where + ` AND subscriptions.is_active = ? AND subscriptions.expires_at > ` + now + `
-		ORDER BY subscriptions.subscribed_at DESC, subscriptions.user_id DESC` + store.Limit(p.limit+1),
-		append(append(append(selected, args...), true), nowArgs...)
+		LEFT JOIN follows f ON f.channel_id = subscriptions.channel_id AND f.user_id = subscriptions.user_id` + end,
+		append(now, args...)
 })
 
 // read reads a page. The columns of the page are the place, the user, when the user
@@ -193,14 +195,17 @@ type followedQuery struct {
 // followedPage selects a page of the channels that a user follows.
 var followedPage = store.Declare(func(d *store.Dialect, q followedQuery) (string, []any) {
 	where, args := d.Below("follows.followed_at", "follows.channel_id", q.after.At, q.after.ID)
+	from, end := d.Page(store.Page{
+		Table: "follows", By: d.ByIndex("follow_user_id_followed_at_channel_id"), Where: "follows.user_id = ? AND " + where,
+		Order: "follows.followed_at DESC, follows.channel_id DESC", Limit: q.limit,
+	})
 	subscription, now := SubscriptionColumns(d)
 	return `
 		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, ` + subscription + `
-		FROM follows` + d.ByIndex("follow_user_id_followed_at_channel_id") + d.OrderedJoin() + `users u ON u.id = follows.channel_id
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = follows.channel_id
 		LEFT JOIN channels c ON c.id = follows.channel_id
-		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
-		WHERE follows.user_id = ? AND ` + where + `
-		ORDER BY follows.followed_at DESC, follows.channel_id DESC` + store.Limit(q.limit), append(append(now, q.userID), args...)
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id` + end,
+		append(append(now, q.userID), args...)
 })
 
 // ListFollowed returns a page of the channels that the token's user follows.

@@ -54,8 +54,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "end expired subscriptions", Interval: sweepInterval,
-				Run:     jobs.All((&Sweeper{Store: env.Store}).Sweep),
-				Backlog: jobs.CountDue(env.Store, "subscriptions", "expires_at", toSweep),
+				Run: jobs.All((&Sweeper{Store: env.Store}).Sweep),
+				Due: jobs.Lapsed(env.Store, "subscriptions", "expires_at", 0, toSweep),
 			}
 		},
 	},

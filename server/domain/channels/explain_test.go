@@ -23,7 +23,7 @@ func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	t.Helper()
 	sent := r.Sent()
 	for n := len(sent) - 1; n >= 0; n-- {
-		if strings.Contains(sent[n].Text, "FROM "+table) || strings.Contains(sent[n].Text, "_JOIN "+table) || strings.Contains(sent[n].Text, "CROSS JOIN "+table) || strings.Contains(sent[n].Text, "channels c JOIN "+table) {
+		if strings.Contains(sent[n].Text, "FROM "+table) {
 			return sent[n]
 		}
 	}
@@ -44,6 +44,9 @@ func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, 
 	for step := range strings.Lines(plan) {
 		if strings.HasPrefix(step, read) {
 			found = strings.Contains(step, key)
+		}
+		if strings.HasPrefix(step, "SCAN CONSTANT ROW") { // a SELECT without a table
+			continue
 		}
 		isPage := strings.HasPrefix(step, "table=<derived") || strings.HasPrefix(step, "SCAN "+alias(q)+" ")
 		for _, bad := range []string{"SCAN ", "TEMP B-TREE", "filesort", "temporary", "type=ALL", "type=index ", "join buffer", "|filter"} {
@@ -264,8 +267,8 @@ func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
 // middle: of a list of many keys, and of one in which all rows share theirs.
 func comparePageCosts(t *testing.T, s *channels.Service, recorded *recorder) {
 	t.Helper()
-	if storetest.IsSQLite(s.Store) {
-		return // counts no rows
+	if storetest.IsSQLite(s.Store) || storetest.IsTiDB(t, s.Store) {
+		return // does not count rows, or reads ahead: see TestPagesOfTiDB
 	}
 	for _, table := range []string{"", "follows SET followed_at = 5", "bans SET banned_at = 5", "clips SET view_count = 5, created_at = 5"} {
 		if table != "" {

@@ -2,13 +2,16 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -52,11 +55,86 @@ func readVisible(ctx context.Context, q store.Queryer, channelID uid.ID, id stri
 	return m, err
 }
 
+// StoreDeleted stores a message of a user that is refused, as one that was deleted alone. It is
+// never shown, and a repeated post does not restore it. It reports false if the sender's message with
+// this id is stored and was not refused. The transaction must hold the channel's lock.
+func StoreDeleted(ctx context.Context, tx *ent.Tx, m Message, now instant.Instant) (isRefused bool, err error) {
+	if isRefused, isStored, err := WasRefused(ctx, tx, m); err != nil || isStored {
+		return isRefused, err
+	}
+	if err := purgeLater(ctx, tx, m.ChannelID, m.UserID, now); err != nil {
+		return false, err
+	}
+	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+		SetGeneration(deletedAlone).SetText(m.Text).SetSentAt(now).
+		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
+		Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("store a refused message: %w", err)
+	}
+	return true, nil
+}
+
+// ErrStored ends the transaction in which a message is refused or held that is stored already.
+var ErrStored = errors.New("the message is stored")
+
+// WasRefused reports, in the transaction of a refusal, whether a message is stored, and whether it
+// was deleted alone. It returns an error if the id belongs to another sender or channel.
+func WasRefused(ctx context.Context, tx *ent.Tx, m Message) (isRefused, isStored bool, err error) {
+	row, err := tx.Message.Get(ctx, m.ID)
+	switch {
+	case ent.IsNotFound(err):
+		return false, false, nil
+	case err != nil:
+		return false, false, err
+	case row.ChannelID != m.ChannelID || row.UserID != m.UserID:
+		return false, false, IDTaken()
+	}
+	return row.Generation == deletedAlone, true, nil
+}
+
+// DeleteIn deletes the message with an id in a change of its channel, unless it is deleted already.
+func DeleteIn(ctx context.Context, c *change.Change, id uid.ID) error {
+	m, err := findVisible(ctx, c.Tx, c.ChannelID, id)
+	if err != nil || m.ID.IsZero() {
+		return err
+	}
+	return deleteVisible(ctx, c, m)
+}
+
+// deleteVisible deletes a message that is visible, as the author of a change.
+func deleteVisible(ctx context.Context, c *change.Change, m Message) error {
+	if err := deleteOne(ctx, c.Tx, m.ChannelID, m.UserID, m.ID, c.Now); err != nil {
+		return err
+	}
+	c.Emit("channel.chat.message_delete", m.UserID, &moderatov1.MessageDeleteEvent{
+		ChannelId:    c.ChannelID.String(),
+		ModeratorId:  c.ActorID.String(),
+		ClientId:     c.ClientID,
+		MessageId:    m.ID.String(),
+		TargetUserId: m.UserID.String(),
+		DeletedAt:    c.Now.Proto(),
+	})
+	return nil
+}
+
 // deleteOne deletes a message of a user. The row stays for a while, so that a repeated
 // post of the message does not restore it. The transaction must hold the channel's lock.
 func deleteOne(ctx context.Context, tx *ent.Tx, channelID, senderID, id uid.ID, now instant.Instant) error {
-	// The row of the generation comes first, as in the purger, so that the two do not
-	// deadlock.
+	err := purgeLater(ctx, tx, channelID, senderID, now)
+	if err == nil {
+		err = tx.Message.Update().Where(message.ID(id)).SetGeneration(deletedAlone).Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("delete message: %w", err)
+	}
+	return nil
+}
+
+// purgeLater has the purger look for deleted messages of a user. Transactions that delete messages
+// call it first: the row of the generation comes before those of messages, as in the purger, so that
+// the two do not deadlock.
+func purgeLater(ctx context.Context, tx *ent.Tx, channelID, senderID uid.ID, now instant.Instant) error {
 	later := now.Add(lastLook)
 	scheduled, err := tx.MessageGeneration.Update().
 		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(senderID)).
@@ -67,11 +145,8 @@ func deleteOne(ctx context.Context, tx *ent.Tx, channelID, senderID, id uid.ID, 
 			SetGeneration(0).SetRaisedAt(0).SetPurgeAt(later).
 			Exec(ctx)
 	}
-	if err == nil {
-		err = tx.Message.Update().Where(message.ID(id)).SetGeneration(deletedAlone).Exec(ctx)
-	}
 	if err != nil {
-		return fmt.Errorf("delete message: %w", err)
+		return fmt.Errorf("schedule a purge: %w", err)
 	}
 	return nil
 }

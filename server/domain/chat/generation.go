@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/internal/instant"
@@ -88,6 +90,16 @@ func ClearUntil(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID, us
 	}
 	return tx.Message.Update().Where(message.UserID(userID), message.ChannelID(channelID), message.Generation(before), message.SentAtGT(at)).
 		SetGeneration(after).Exec(ctx)
+}
+
+// RemovedBefore returns the time before which retention has removed messages, which Restore cannot
+// restore; nil if it has removed none.
+func RemovedBefore(ctx context.Context, tx *ent.Tx) (*timestamppb.Timestamp, error) {
+	row, err := tx.Retention.Get(ctx, theRound)
+	if err != nil || row.RoundBefore == 0 {
+		return nil, err
+	}
+	return row.RoundBefore.Proto(), nil
 }
 
 // Restore undoes the deletion by a sanction of some users. If the other sanction has deleted

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -24,7 +25,7 @@ const (
 	busyAtOnce = 100
 )
 
-// latest reads the latest visible messages of users in a channel, in a transaction.
+// latest reads the latest messages of users in a channel, in a transaction.
 type latest struct {
 	*store.Dialect
 
@@ -36,8 +37,8 @@ type latest struct {
 	channelGeneration int64
 }
 
-// Latest returns the latest visible messages of each of some users in a channel, newest first
-// and at most limit of each. It costs the same however many messages they have: of a user with
+// Latest returns the latest messages of each of some users in a channel, newest first and at most
+// limit of each: those that are visible, or were deleted alone and are still stored. It costs the same however many messages they have: of a user with
 // more than limit messages, it reads only these. A join cannot do that, because MariaDB does
 // not bound the rows of each user. So for several users, Latest first runs one statement that
 // returns at most limit messages for each user on average. If the users have more messages,
@@ -73,49 +74,68 @@ func (l *latest) read(ctx context.Context, users []uid.ID) (err error) {
 	return err
 }
 
-// sort returns the users who have messages: those with up to limit, and those with more.
+// from returns the FROM clause of users, each twice: with the generation of their visible messages,
+// and with that of the messages that were deleted alone. ofGeneration selects the messages m of a
+// row, and has the generation of the channel as its argument.
+func (l *latest) from() string {
+	return users.From(l.Dialect, user.FieldID) + ` LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id` +
+		l.OrderedJoin() + `(SELECT 0 AS alone UNION ALL SELECT 1) k`
+}
+
+var ofGeneration = fmt.Sprintf("m.generation = CASE WHEN k.alone = 1 THEN %d ELSE COALESCE(g.generation, 0) + ? END", deletedAlone)
+
+// sort returns the users who have messages: those with up to limit of each generation, and those
+// with more.
 func (l *latest) sort(ctx context.Context, ids []uid.ID) (few, busy []uid.ID, err error) {
 	// Scalar subqueries with a LIMIT, which no database turns into a join.
 	nth := func(n int) string {
 		return `(SELECT m.generation FROM messages m` + l.ByIndex(latestIndex) + `
-			WHERE m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
+			WHERE m.user_id = u.id AND m.channel_id = ? AND ` + ofGeneration + `
 			LIMIT 1` + fmt.Sprintf(" OFFSET %d", n) + `)`
 	}
+	isBusy := map[uid.ID]bool{} // of users who have messages
 	err = store.QueryEach(ctx, l.tx, "SELECT u.id, "+nth(0)+", "+nth(l.limit)+`
-		FROM `+users.From(l.Dialect, user.FieldID)+` LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id WHERE u.`+users.Exists+" AND u.id IN ("+store.Placeholders(len(ids))+")",
+		FROM `+l.from()+` WHERE u.`+users.Exists+" AND u.id IN ("+store.Placeholders(len(ids))+")",
 		append([]any{l.channelID, l.channelGeneration, l.channelID, l.channelGeneration, l.channelID}, store.Args(ids)...), func(scan func(...any) error) error {
 			var id uid.ID
 			var first, further *int64
 			err := scan(&id, &first, &further)
-			switch {
-			case further != nil:
-				busy = append(busy, id)
-			case first != nil:
-				few = append(few, id)
+			if first != nil {
+				isBusy[id] = isBusy[id] || further != nil
 			}
 			return err
 		})
+	for id, is := range isBusy {
+		if is {
+			busy = append(busy, id)
+		} else {
+			few = append(few, id)
+		}
+	}
 	return few, busy, err
 }
 
 // readAll reads the messages of users, up to the LIMIT clause. It returns their number.
 func (l *latest) readAll(ctx context.Context, ids []uid.ID, limit string) (int, error) {
 	return l.scan(ctx, `SELECT m.user_id, m.id, m.text, m.sent_at
-		FROM `+users.From(l.Dialect, user.FieldID)+` LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
-			ON m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
+		FROM `+l.from()+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
+			ON m.user_id = u.id AND m.channel_id = ? AND `+ofGeneration+`
 		WHERE u.`+users.Exists+` AND u.id IN (`+store.Placeholders(len(ids))+`)`+limit,
 		append([]any{l.channelID, l.channelID, l.channelGeneration}, store.Args(ids)...))
 }
 
 // readBusy reads the latest messages of each user.
 func (l *latest) readBusy(ctx context.Context, users []uid.ID) error {
-	part := `SELECT * FROM (SELECT m.user_id, m.id, m.text, m.sent_at FROM messages m` + l.ByIndex(latestIndex) + `
-		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = ` + generation("?", "?") + `
+	of := func(generation string) string {
+		return `SELECT * FROM (SELECT m.user_id, m.id, m.text, m.sent_at FROM messages m` + l.ByIndex(latestIndex) + `
+		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = ` + generation + `
 		ORDER BY m.sent_at DESC, m.id DESC` + store.Limit(l.limit) + `) AS t`
+	}
+	part := of(generation("?", "?")) + " UNION ALL " + of(strconv.Itoa(deletedAlone))
 	for some := range slices.Chunk(users, busyAtOnce) {
 		var args []any
 		for _, id := range some {
-			args = append(args, id, l.channelID, l.channelID, id, l.channelID)
+			args = append(args, id, l.channelID, l.channelID, id, l.channelID, id, l.channelID)
 		}
 		if _, err := l.scan(ctx, part+strings.Repeat(" UNION ALL "+part, len(some)-1), args); err != nil {
 			return err
@@ -136,8 +156,8 @@ func (l *latest) scan(ctx context.Context, query string, args []any) (n int, err
 	return n, err
 }
 
-// order sorts the messages of each user, newest first, and applies the limit: a message that
-// was posted between the statements may exceed it.
+// order sorts the messages of each user, newest first, and applies the limit, which was that of
+// each generation.
 func (l *latest) order() {
 	for id, messages := range l.found {
 		slices.SortFunc(messages, func(a, b Message) int {

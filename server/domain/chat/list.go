@@ -102,8 +102,9 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 }
 
 // FirstOf returns when the first of a user's messages in a channel was posted, of those that
-// are stored; nil if none is. Deleted messages count. Generations are used in ascending order,
-// so it is the first message of the first generation, or one that was deleted alone.
+// are stored or that retention removed; nil if there is none. Deleted messages count as long as
+// they are stored. Generations are used in ascending order, so it is the first message of the
+// first generation, or one that was deleted alone.
 func FirstOf(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*instant.Instant, error) {
 	messages := " FROM messages m" + s.ByIndex(latestIndex) + " WHERE m.user_id = ? AND m.channel_id = ? AND m.generation "
 	first := func(generation string) string {
@@ -111,8 +112,9 @@ func FirstOf(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*in
 	}
 	var at *instant.Instant
 	err := store.QueryRow(ctx, s.Read, "SELECT MIN(sent_at) FROM ("+first(strconv.Itoa(deletedAlone))+
-		" UNION ALL "+first("(SELECT MIN(m.generation)"+messages+">= 0)")+") AS firsts",
-		[]any{userID, channelID, userID, channelID, userID, channelID}, &at)
+		" UNION ALL "+first("(SELECT MIN(m.generation)"+messages+">= 0)")+
+		" UNION ALL SELECT f.sent_at FROM first_messages f WHERE f.channel_id = ? AND f.user_id = ?) AS firsts",
+		[]any{userID, channelID, userID, channelID, userID, channelID, channelID, userID}, &at)
 	if err != nil {
 		return nil, fmt.Errorf("find the first message of a user: %w", s.Classify(err))
 	}

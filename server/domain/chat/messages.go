@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/rpc/authz"
@@ -33,17 +34,34 @@ type Standing struct {
 	MuteExpiresAt *instant.Instant
 	// IsModerator, IsVIP and IsOG are the user's roles.
 	IsModerator, IsVIP, IsOG bool
-	// IsSubscriber, IsFollower and the names are set by ReadSender and readSenders only.
-	IsSubscriber, IsFollower         bool
+	// IsSubscriber, FollowedAt and the names are set by ReadSender and readSenders only.
+	// FollowedAt is nil when the user does not follow the channel.
+	IsSubscriber                     bool
+	FollowedAt                       *instant.Instant
 	Username, DisplayName, AvatarURL string
 	// Now is the instant of the Standing, by the database's clock.
 	Now instant.Instant
 
+	// AccountCreatedAt, IsNewcomer, Stored and Settings are set by ReadSender only.
+	// AccountCreatedAt is nil when it is not known.
+	AccountCreatedAt *instant.Instant
+	// IsNewcomer reports whether the user has not posted in the channel in chatterTime.
+	IsNewcomer bool
+	// Stored are the settings of the channel's chat, and Settings those at the instant of the
+	// Standing; nil if they never changed.
+	Stored   StoredSettings
+	Settings *Settings
+	// Flagged is what rules of the channel found in the message that is checked, if they only
+	// flag it; nil otherwise.
+	Flagged *Flagged
+
 	generation int64
+	// confirms decide in the transaction of a post whether it is stored.
+	confirms []Confirm
+	// posted are told of the message once it is stored.
+	posted []func(Message)
 	// isChatter is set by ReadSender only: whether the user posted today already.
 	isChatter bool
-	// isNewcomer is set by ReadSender only: whether the user has not posted in chatterTime.
-	isNewcomer bool
 }
 
 // CanPost reports whether the user may post.
@@ -101,6 +119,12 @@ func readStanding(s *store.Store, r *store.Row) (st Standing) {
 	return st
 }
 
+// Flagged is what rules found in a message that they flag.
+type Flagged struct {
+	Rules []uid.ID
+	Spans []*moderatov1.Span
+}
+
 // Message is a chat message.
 type Message struct {
 	ID, ChannelID, UserID uid.ID
@@ -111,6 +135,9 @@ type Message struct {
 	ReplyTo *uid.ID
 	// IsBot reports whether a program posted the message.
 	IsBot bool
+	// Emotes are the parts of the text that stand for emotes, in their order, as the chat server
+	// named them. They are not stored.
+	Emotes []EmoteRange
 }
 
 // Import stores a message from elsewhere as it was sent. A message from before the latest

@@ -12,12 +12,15 @@ import (
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// ErrIDTaken is returned for a message id that belongs to another sender or channel.
-var ErrIDTaken = errors.New("the message id belongs to another message")
+// IDTaken returns the error for a message id that belongs to another sender or channel.
+func IDTaken() error {
+	return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
+}
 
 // Post stores a message of a sender whose standing was just read, on behalf of the caller of
 // the current call, and reports whether it is new. No lock is needed between the read and Post:
@@ -52,7 +55,7 @@ func postAlone(ctx context.Context, s *store.Store, st *Standing, stored *Messag
 	m := *stored
 	query, args := insertOnce(ctx, s, st, m)
 	rows, err := s.WriteAtOnce(ctx, query, args, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) (err error) {
-		if *stored, isNew, err = postIn(ctx, s, tx, st, m, attempt); err == nil && isNew && !st.isChatter {
+		if *stored, isNew, err = postIn(ctx, s, tx, st, m, attempt); err == nil && isNew && !st.isChatter && len(st.confirms) == 0 {
 			chatted, args := hasChatted(s.Dialect, m.ChannelID, dayOf(m.SentAt), m.UserID)
 			_, err = tx.ExecContext(ctx, chatted, args...)
 		}
@@ -69,7 +72,7 @@ func postAlone(ctx context.Context, s *store.Store, st *Standing, stored *Messag
 // insertOnce returns the statement that stores a new message if the caller may post it;
 // empty if one statement cannot decide that.
 func insertOnce(ctx context.Context, s *store.Store, st *Standing, m Message) (query string, args []any) {
-	if authz.NeedsGrant(ctx, m.UserID) {
+	if authz.NeedsGrant(ctx, m.UserID) || len(st.confirms) > 0 {
 		return "", nil
 	}
 	from, fromArgs := authz.ReauthenticateIn(ctx, s)
@@ -98,6 +101,20 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 	if err := Admit(ctx, s, tx, m.UserID); err != nil {
 		return m, false, err
 	}
+	if len(st.confirms) > 0 {
+		// The sender's row orders the posts of the sender on all servers.
+		chatted, args := hasChatted(s.Dialect, m.ChannelID, dayOf(m.SentAt), m.UserID)
+		if _, err := tx.ExecContext(ctx, chatted, args...); err != nil {
+			return m, false, err
+		}
+		isRepeat, err := tx.Message.Query().Where(message.ID(m.ID)).Exist(ctx)
+		if err == nil && !isRepeat {
+			err = st.confirm(ctx, tx, m)
+		}
+		if err != nil {
+			return m, false, err
+		}
+	}
 	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
 		SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
 		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
@@ -110,7 +127,7 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 		return m, false, err
 	}
 	if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
-		return m, false, ErrIDTaken
+		return m, false, IDTaken()
 	}
 	// It may be this very message, if the earlier attempt was still under way.
 	isNew = attempt.Unknown && earlier.SentAt == m.SentAt
@@ -154,12 +171,15 @@ func postTogether(ctx context.Context, s *store.Store, st *Standing, stored *Mes
 
 // makePosts stores the messages of requests, in one statement.
 func makePosts(ctx context.Context, c *change.Change, requests []*change.Request[*post]) error {
-	existing, err := readByID(ctx, c.Tx, requests)
+	ids := map[uid.ID]bool{}
+	for _, r := range requests {
+		ids[r.Of.message.ID] = true
+	}
+	existing, err := readByID(ctx, c.Tx, ids)
 	if err != nil {
 		return err
 	}
-	var args []any
-	chatters := map[uid.ID]bool{}
+	rows := &insertion{chatters: map[uid.ID]bool{}}
 	for _, r := range requests {
 		p := r.Of
 		if p.checkGrant != nil {
@@ -170,39 +190,81 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 		m := p.message
 		earlier, exists := existing[m.ID]
 		if exists && (earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID) {
-			r.Err = ErrIDTaken
+			r.Err = IDTaken()
 			continue
 		}
 		if p.isNew = !exists; p.isNew {
-			existing[m.ID], earlier = m, m
-			args = append(args, columnValues(m, p.standing)...)
-			if !p.standing.isChatter {
-				chatters[m.UserID] = true
+			if r.Err, err = rows.add(ctx, c, p); err != nil {
+				return err
 			}
+			if r.Err != nil {
+				continue
+			}
+			existing[m.ID], earlier = m, m
 		}
 		*p.stored = earlier
 	}
-	if len(args) == 0 {
+	return rows.finish(ctx, c)
+}
+
+// insertion holds the messages that one statement stores, and who sent them.
+type insertion struct {
+	args     []any
+	chatters map[uid.ID]bool
+}
+
+// add adds the message of a request, unless it is refused. What a Confirm reads has the messages
+// before it.
+func (i *insertion) add(ctx context.Context, c *change.Change, p *post) (refusal, err error) {
+	if len(p.standing.confirms) > 0 {
+		if err := i.write(ctx, c); err != nil {
+			return nil, err
+		}
+		err := p.standing.confirm(ctx, c.Tx, p.message)
+		var refused *apierr.Error
+		if errors.As(err, &refused) {
+			return refused, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	i.append(p.message, p.standing)
+	return nil, nil
+}
+
+func (i *insertion) append(m Message, from *Standing) {
+	i.args = append(i.args, columnValues(m, from)...)
+	if !from.isChatter {
+		i.chatters[m.UserID] = true
+	}
+}
+
+// write stores the messages that were added.
+func (i *insertion) write(ctx context.Context, c *change.Change) error {
+	if len(i.args) == 0 {
 		return nil
 	}
 	row := ",(" + store.Placeholders(columnCount) + ")"
-	_, err = c.Tx.ExecContext(ctx, "INSERT INTO messages ("+columns+") VALUES "+strings.Repeat(row, len(args)/columnCount)[1:], args...)
-	if err != nil || len(chatters) == 0 {
-		return err
-	}
-	chatted, args := hasChatted(c.Store.Dialect, c.ChannelID, dayOf(c.Now), slices.Collect(maps.Keys(chatters))...)
-	_, err = c.Tx.ExecContext(ctx, chatted, args...)
+	_, err := c.Tx.ExecContext(ctx, "INSERT INTO messages ("+columns+") VALUES "+strings.Repeat(row, len(i.args)/columnCount)[1:], i.args...)
+	i.args = nil
 	return err
 }
 
-// readByID returns those messages of requests that are stored already.
-func readByID(ctx context.Context, tx *ent.Tx, requests []*change.Request[*post]) (map[uid.ID]Message, error) {
-	ids := map[uid.ID]bool{}
-	for _, r := range requests {
-		ids[r.Of.message.ID] = true
+// finish stores the messages, and records who sent them.
+func (i *insertion) finish(ctx context.Context, c *change.Change) error {
+	if err := i.write(ctx, c); err != nil || len(i.chatters) == 0 {
+		return err
 	}
+	chatted, args := hasChatted(c.Store.Dialect, c.ChannelID, dayOf(c.Now), slices.Collect(maps.Keys(i.chatters))...)
+	_, err := c.Tx.ExecContext(ctx, chatted, args...)
+	return err
+}
+
+// readByID returns the messages with some ids.
+func readByID(ctx context.Context, tx *ent.Tx, ids map[uid.ID]bool) (map[uid.ID]Message, error) {
 	args := store.PaddedArgs(ids)
-	found := make(map[uid.ID]Message, len(requests))
+	found := make(map[uid.ID]Message, len(ids))
 	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, user_id, text, sent_at, reply_to_message_id, is_bot FROM messages WHERE id IN ("+store.Placeholders(len(args))+")", args,
 		func(scan func(...any) error) error {
 			var m Message

@@ -25,6 +25,8 @@ type PublicService struct {
 	Live *live.Hub
 	// Checks may refuse messages, in this order.
 	Checks []PostCheck
+	// CancelHeld cancels the messages that are held, in a change that clears the chat.
+	CancelHeld func(context.Context, *change.Change) error
 }
 
 // PostMessage posts a message as the caller's user, or as a user for whom the caller may
@@ -94,22 +96,10 @@ func (s *PublicService) DeleteMessage(ctx context.Context, req *moderatov1.Delet
 		if err != nil {
 			return err
 		}
-		senderID := m.UserID
-		if senderID.IsZero() || (asSender && senderID != c.ActorID) {
+		if m.ID.IsZero() || (asSender && m.UserID != c.ActorID) {
 			return apierr.New(moderatov1.Reason_REASON_MESSAGE_NOT_FOUND)
 		}
-		if err := deleteOne(ctx, c.Tx, channelID, senderID, id, c.Now); err != nil {
-			return err
-		}
-		c.Emit("channel.chat.message_delete", senderID, &moderatov1.MessageDeleteEvent{
-			ChannelId:    channelID.String(),
-			ModeratorId:  c.ActorID.String(),
-			ClientId:     c.ClientID,
-			MessageId:    id.String(),
-			TargetUserId: senderID.String(),
-			DeletedAt:    c.Now.Proto(),
-		})
-		return nil
+		return deleteVisible(ctx, c, m)
 	})
 	return &moderatov1.DeleteMessageResponse{}, err
 }
@@ -150,6 +140,9 @@ func (s *PublicService) ClearChat(ctx context.Context, req *moderatov1.ClearChat
 			ClientId:    c.ClientID,
 			ClearedAt:   c.Now.Proto(),
 		})
+		if err := s.CancelHeld(ctx, c); err != nil {
+			return err
+		}
 		return clearChannel(ctx, c.Tx, s.Store.Dialect, channelID, c.Now)
 	})
 	return &moderatov1.ClearChatResponse{}, err

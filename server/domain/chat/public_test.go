@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/domain/chat"
@@ -290,6 +293,31 @@ func TestMessagesOfAUserArePaged(t *testing.T) {
 		}
 		if len(got) != 25 || got[0].(map[string]any)["message"] != "message 24" || got[24].(map[string]any)["message"] != "message 0" {
 			t.Errorf("got %v", got)
+		}
+	})
+}
+
+// TestMessagesWithoutVisibleCharactersAreRefused posts texts that show nothing, over each transport.
+func TestMessagesWithoutVisibleCharactersAreRefused(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		backend := s.AsService(t)
+		for what, text := range map[string]string{
+			"a zero-width space": "\u200b", "a blank letter": "\u3164", "marks without a letter": "\u0301\u0336", "a tatweel": "ـ",
+			"a note without a head": "\U0001d159", "the blank of a hieroglyph": "\U00013441", "tags": "\U000e0041",
+		} {
+			r := s.REST(t, backend, http.MethodPost, "/v1/chats/messages", fmt.Sprintf(`{"channelId":%q,"senderId":%q,"message":"%s"}`, servertest.Owner, servertest.Viewer, text))
+			if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "must have a visible character") {
+				t.Errorf("%s: got %d %s", what, r.Status, r.Body)
+			}
+			_, err := s.Chat.PostMessage(backend.Context(), &platformv1.PostMessageRequest{
+				ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String(), Text: text,
+			})
+			if status.Code(err) != codes.InvalidArgument {
+				t.Errorf("%s over gRPC: %v", what, err)
+			}
+		}
+		if ids := listed(t, s, ""); len(ids) > 0 {
+			t.Errorf("stored: %v", ids)
 		}
 	})
 }

@@ -24,13 +24,13 @@ func (s *Standing) readRoles(r *store.Row) {
 // personColumns are what else a message says about its sender, the user u, in a channel. The
 // channel is the argument of the first two columns.
 func personColumns(d *store.Dialect) string {
-	return `EXISTS (SELECT 1 FROM follows WHERE channel_id = ? AND user_id = u.id),
+	return `(SELECT followed_at FROM follows WHERE channel_id = ? AND user_id = u.id),
 			EXISTS (SELECT 1 FROM subscriptions WHERE channel_id = ? AND user_id = u.id AND is_active AND expires_at > ` + d.Clock.Present() + `),
 			COALESCE(u.username, ''), COALESCE(u.display_name, ''), COALESCE(u.avatar_url, '')`
 }
 
 func (s *Standing) readPerson(r *store.Row) {
-	s.IsFollower, s.IsSubscriber = r.Bool(), r.Bool()
+	s.FollowedAt, s.IsSubscriber = r.OptionalInstant(), r.Bool()
 	s.Username, s.DisplayName, s.AvatarURL = r.Text(), r.Text(), r.Text()
 }
 
@@ -39,25 +39,49 @@ var sender = store.Declare(func(d *store.Dialect, q standingQuery) (string, []an
 	columns, args := standingColumns(d, q)
 	channel := any(q.channelID)
 	return "SELECT " + columns + ", " + personColumns(d) +
-			", (SELECT last_day FROM chatters WHERE channel_id = ? AND user_id = u.id) FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?",
-		append(args, channel, channel, channel, q.userID)
+			", (SELECT last_day FROM chatters WHERE channel_id = ? AND user_id = u.id), u.account_created_at," +
+			" COALESCE((SELECT settings FROM chat_settings WHERE channel_id = ?), '') FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?",
+		append(args, channel, channel, channel, channel, q.userID)
 })
 
 // ReadSender is ReadStanding for the sender of a message. It also reads what the event of
 // the message says about the sender.
 func ReadSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
 	var st Standing
+	var settings string
 	err := sender.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
 		st = readStanding(s, r)
 		st.readPerson(r)
-		lastDay := r.OptionalInstant()
-		st.isChatter = lastDay != nil && *lastDay >= dayOf(st.Now)
-		st.isNewcomer = lastDay == nil || *lastDay < st.Now.Add(-chatterTime)
+		st.chattedOn(r.OptionalInstant())
+		st.AccountCreatedAt, settings = r.OptionalInstant(), r.Text()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read sender: %w", s.Classify(err))
 	}
-	return &st, nil
+	if settings == "" {
+		return &st, nil
+	}
+	if st.Stored, err = ParseSettings(settings); err != nil {
+		return nil, err
+	}
+	present, err := st.Stored.At(st.Now)
+	st.Settings = &present
+	return &st, err
+}
+
+// Reread reads the standing of the sender of a message again, for a check that what was read is too
+// old for. What the checks have added to the standing stays.
+func (s *Standing) Reread(ctx context.Context, from *store.Store, m Message) error {
+	fresh, err := ReadSender(ctx, from, m.ChannelID, m.UserID)
+	if err == nil {
+		err = fresh.exists()
+	}
+	if err != nil {
+		return err
+	}
+	fresh.confirms, fresh.posted = s.confirms, s.posted
+	*s = *fresh
+	return nil
 }
 
 // sendersQuery holds the parameters of senders.
@@ -73,6 +97,16 @@ var senders = store.Declare(func(d *store.Dialect, q sendersQuery) (string, []an
 			" WHERE u.id IN (" + store.Placeholders(len(q.ids)) + ") AND u." + users.Exists,
 		append([]any{channel, channel, channel, channel, channel}, q.ids...)
 })
+
+// ReadSenders returns what messages in a channel say about some users, without bans and mutes. It
+// leaves out users who were deleted.
+func ReadSenders(ctx context.Context, s *store.Store, channelID uid.ID, ids []uid.ID) (map[uid.ID]*Standing, error) {
+	from := make([]Message, len(ids))
+	for i, id := range ids {
+		from[i].UserID = id
+	}
+	return readSenders(ctx, s, channelID, from)
+}
 
 // readSenders returns the senders of messages in a channel by id, in one statement, with their
 // names and roles but without bans and mutes. It leaves out users who were deleted.
@@ -100,18 +134,23 @@ func readSenders(ctx context.Context, s *store.Store, channelID uid.ID, messages
 
 // senderProto returns the sender of a message.
 func senderProto(m Message, st *Standing) *moderatov1.ChatSender {
-	sender := &moderatov1.ChatSender{
+	return &moderatov1.ChatSender{
 		Id: m.UserID.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL,
 		IsOwner: m.UserID == m.ChannelID, IsModerator: st.IsModerator, IsVip: st.IsVIP, IsOg: st.IsOG,
-		IsSubscriber: st.IsSubscriber, IsFollower: st.IsFollower, IsBot: m.IsBot,
+		IsSubscriber: st.IsSubscriber, IsFollower: st.FollowedAt != nil, IsBot: m.IsBot,
+		Roles: st.Roles(),
 	}
+}
+
+// Roles returns the names of the roles.
+func (s *Standing) Roles() (names []string) {
 	for _, role := range []struct {
 		name string
 		is   bool
-	}{{"moderator", st.IsModerator}, {"vip", st.IsVIP}, {"og", st.IsOG}} {
+	}{{"moderator", s.IsModerator}, {"vip", s.IsVIP}, {"og", s.IsOG}} {
 		if role.is {
-			sender.Roles = append(sender.Roles, role.name)
+			names = append(names, role.name)
 		}
 	}
-	return sender
+	return names
 }

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -38,6 +37,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 		ReplyTo:   replyTo(f, req.GetReplyToMessageId()),
 		IsBot:     req.GetIsBot(),
 	}
+	m.Emotes = parseRanges(f, m.Text, req.GetEmotes())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -83,19 +83,19 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, checks []PostCh
 	}
 	m.SentAt = st.Now
 	isNew, err := Post(ctx, s, st, m, stored)
-	if errors.Is(err, ErrIDTaken) {
-		return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
-	}
 	if err == nil && isNew {
 		s.Buckets.Add(stored.ChannelID, stored.SentAt, st.counted())
 		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(*stored, st, emotes)})
+		for _, told := range st.posted {
+			told(*stored)
+		}
 	}
 	return err
 }
 
 // counted returns what the metrics of the channel count of a new message of the sender.
 func (s *Standing) counted() buckets.Counts {
-	if s.isNewcomer {
+	if s.IsNewcomer {
 		return buckets.Counts{Messages: 1, FirstMessages: 1}
 	}
 	return buckets.Counts{Messages: 1}

@@ -24,6 +24,14 @@ var Tables = []tables.Table{
 		Impersonal: []string{"reply_to_message_id"}, // of a message that may be gone
 		Imports:    []tables.Import{tables.ImportOf((*platformv1.Record).GetMessage, putMessage, nil)},
 		References: []tables.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
+		Expire:     func(env tables.Env) jobs.Job { return NewRetention(env.Store, env.Log, env.MessageRetention).Job() },
+	},
+	{
+		// This step comes after the one of messages: if retention removes a message during an
+		// erasure, it writes a row here.
+		Name: "first_messages", Channel: "channel_id",
+		Users:      []tables.UserColumn{{Name: "user_id", Erase: tables.RemoveRow}},
+		References: []tables.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
 	{
 		Name: "chatters", Channel: "channel_id",
@@ -38,8 +46,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "purge cleared chats", Interval: purgeInterval, MaxRest: maxRest,
-				Run:     (&ChannelPurger{Store: env.Store}).Purge,
-				Backlog: jobs.CountDue(env.Store, "chat_generations", "purge_at", "1 = 1"),
+				Run: (&ChannelPurger{Store: env.Store}).Purge,
+				Due: jobs.Lapsed(env.Store, "chat_generations", "purge_at", 0, "1 = 1"),
 			}
 		},
 	},
@@ -51,8 +59,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "purge deleted messages", Interval: purgeInterval, MaxRest: maxRest,
-				Run:     (&Purger{Store: env.Store}).Purge,
-				Backlog: jobs.CountDue(env.Store, "message_generations", "purge_at", "1 = 1"),
+				Run: (&Purger{Store: env.Store}).Purge,
+				Due: jobs.Lapsed(env.Store, "message_generations", "purge_at", 0, "1 = 1"),
 			}
 		},
 	},

@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/ent/user"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/server/change/feed"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -91,6 +92,10 @@ func putUser(ctx context.Context, tx feed.Tx, r *platformv1.UserRecord) (*ent.Us
 		displayName = f.Text("displayName", r.GetDisplayName())
 	}
 	avatar := f.URL("avatarUrl", r.GetAvatarUrl())
+	var accountCreatedAt *instant.Instant
+	if at, isGiven := f.Time("createdAt", r.GetCreatedAt()); isGiven {
+		accountCreatedAt = &at
+	}
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -109,20 +114,27 @@ func putUser(ctx context.Context, tx feed.Tx, r *platformv1.UserRecord) (*ent.Us
 	switch {
 	case ent.IsNotFound(err):
 		return tx.User.Create().SetID(id).SetUsername(username).SetSlug(slug).
-			SetDisplayName(displayName).SetAvatarURL(avatar).SetCreatedAt(tx.Now).
+			SetDisplayName(displayName).SetAvatarURL(avatar).SetCreatedAt(tx.Now).SetNillableAccountCreatedAt(accountCreatedAt).
 			Save(ctx)
 	case err != nil:
 		return nil, err
 	case before.DeletedAt != nil:
 		return nil, apierr.New(moderatov1.Reason_REASON_BEING_DELETED)
 	}
-	return tx.User.UpdateOne(before).SetUsername(username).SetSlug(slug).
-		SetDisplayName(displayName).SetAvatarURL(avatar).
-		Save(ctx)
+	update := tx.User.UpdateOne(before).SetUsername(username).SetSlug(slug).
+		SetDisplayName(displayName).SetAvatarURL(avatar).ClearAccountCreatedAt()
+	if accountCreatedAt != nil {
+		update.SetAccountCreatedAt(*accountCreatedAt)
+	}
+	return update.Save(ctx)
 }
 
 func userRecord(u *ent.User) *platformv1.UserRecord {
-	return &platformv1.UserRecord{Id: u.ID.String(), Username: u.Username, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL}
+	record := &platformv1.UserRecord{Id: u.ID.String(), Username: u.Username, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL}
+	if u.AccountCreatedAt != nil {
+		record.CreatedAt = u.AccountCreatedAt.Proto()
+	}
+	return record
 }
 
 func putChannel(ctx context.Context, tx feed.Tx, r *platformv1.ChannelRecord) (*ent.Channel, error) {

@@ -14,9 +14,11 @@ import (
 	"github.com/moderato-live/moderato/server/domain/content"
 	"github.com/moderato-live/moderato/server/domain/directory"
 	"github.com/moderato-live/moderato/server/domain/erasure"
+	"github.com/moderato-live/moderato/server/domain/held"
 	"github.com/moderato-live/moderato/server/domain/livestream"
 	"github.com/moderato-live/moderato/server/domain/moderation"
 	"github.com/moderato-live/moderato/server/domain/oauth"
+	"github.com/moderato-live/moderato/server/domain/rules"
 	"github.com/moderato-live/moderato/server/event/live"
 	"github.com/moderato-live/moderato/server/event/outbox"
 	"github.com/moderato-live/moderato/server/event/sessions"
@@ -29,7 +31,7 @@ import (
 // Tables returns the tables of all domains.
 func Tables() []tables.Table {
 	return slices.Concat(
-		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, standings.Tables, audience.Tables, content.Tables, activity.Tables,
+		directory.Tables, access.Tables, chat.Tables, held.Tables, live.Tables, moderation.Tables, rules.Tables, standings.Tables, audience.Tables, content.Tables, activity.Tables,
 		livestream.Tables, sessions.Tables, tickets.Tables, idempotency.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []tables.Table{cursorKeys, sinks},
 	)
 }
@@ -39,8 +41,10 @@ func Jobs(env tables.Env) []jobs.Job {
 	env.Tables = Tables()
 	var all []jobs.Job
 	for _, table := range env.Tables {
-		if table.Expire != nil {
-			all = append(all, table.Expire(env))
+		for _, job := range []func(tables.Env) jobs.Job{table.Expire, table.Remove} {
+			if job != nil {
+				all = append(all, job(env))
+			}
 		}
 	}
 	return all

@@ -12,8 +12,10 @@ import (
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/domain/content"
 	"github.com/moderato-live/moderato/server/domain/directory"
+	"github.com/moderato-live/moderato/server/domain/held"
 	"github.com/moderato-live/moderato/server/domain/livestream"
 	"github.com/moderato-live/moderato/server/domain/moderation"
+	"github.com/moderato-live/moderato/server/domain/rules"
 	"github.com/moderato-live/moderato/server/event/live"
 	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/rpc/paging"
@@ -32,6 +34,10 @@ type Services struct {
 	Directory  *directory.Service
 	Livestream *livestream.Service
 	Moderation *moderation.Service
+	Held       *held.Service
+	Rules      *rules.Service
+	// Filter checks posts with the rules of their channels. Its Run must run.
+	Filter *rules.Filter
 	// Channels is ChannelsService, which consists of operations of the other domains.
 	Channels *channels.Service
 }
@@ -56,18 +62,25 @@ func NewServices(s *store.Store, o Options) *Services {
 	sweeps := moderation.NewSweeps()
 	afterglows := moderation.NewAfterglows(s, sweeps)
 	limiter := chat.NewLimiter(o.ChatRate, func() time.Time { return s.Clock.Local().Time() })
-	checks := postChecks(s, afterglows)
+	filter := rules.NewFilter(s, o.Live, sweeps)
+	checks := postChecks(s, afterglows, filter, o.Live)
 	all := &Services{
 		Access:   &access.Service{Store: s, Lifetimes: o.Lifetimes},
 		Activity: &activity.Service{Store: s},
 		Audience: &audience.Service{Store: s},
 		Chat:     &chat.Service{Store: s, Live: o.Live, Checks: checks},
 		// What the platform's backends post has no rate.
-		PublicChat: &chat.PublicService{Store: s, Live: o.Live, Checks: slices.Concat([]chat.PostCheck{limiter.Check}, checks)},
+		PublicChat: &chat.PublicService{Store: s, Live: o.Live, Checks: slices.Concat([]chat.PostCheck{limiter.Check}, checks), CancelHeld: held.CancelAll},
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists, Chatters: chat.NewChatters(s)},
 		Livestream: &livestream.Service{Store: s},
-		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: sweeps, Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait)},
+		Moderation: &moderation.Service{
+			Store: s, Lists: o.Lists, Sweeps: sweeps, Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait),
+			PassRules: rules.PassRules, RevertRules: rules.RevertRules,
+		},
+		Held:   &held.Service{Store: s, Live: o.Live, Mute: moderation.MuteTogether},
+		Rules:  &rules.Service{Store: s, Turns: sweeps},
+		Filter: filter,
 	}
 	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
 	return all
@@ -76,15 +89,15 @@ func NewServices(s *store.Store, o Options) *Services {
 // Jobs returns the jobs that refresh what the services have of their tables in memory, and that
 // write what they have counted.
 func (s *Services) Jobs() []jobs.Job {
-	return []jobs.Job{s.Moderation.Afterglows.Job(), s.Moderation.MetricsJob()}
+	return []jobs.Job{s.Moderation.Afterglows.Job(), s.Moderation.MetricsJob(), s.Held.Job()}
 }
 
-// postChecks returns the checks of a post, in their order. A domain that refuses messages adds
-// its own before CheckReply, whose error is about the request alone.
-func postChecks(s *store.Store, afterglows *moderation.Afterglows) []chat.PostCheck {
-	return []chat.PostCheck{
-		chat.CheckSilenced,
-		afterglows.Check,
-		chat.CheckReply(s),
-	}
+// postChecks returns the checks of a post, in their order. Checks that hold messages come last:
+// moderators decide about nothing that another check refuses.
+func postChecks(s *store.Store, afterglows *moderation.Afterglows, filter *rules.Filter, to *live.Hub) []chat.PostCheck {
+	return slices.Concat(
+		[]chat.PostCheck{chat.CheckSilenced, afterglows.Check, held.Check(s)},
+		rules.Modes(s),
+		[]chat.PostCheck{chat.CheckReply(s), filter.Check, rules.HoldFirst(s, to)},
+	)
 }

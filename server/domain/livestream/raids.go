@@ -167,11 +167,13 @@ type raidsQuery struct {
 // raidsPage selects a page of a channel's raids.
 var raidsPage = store.Declare(func(d *store.Dialect, q raidsQuery) (string, []any) {
 	where, args := d.Below("raids.raided_at", "raids.id", q.after.At, q.after.ID)
+	from, end := d.Page(store.Page{
+		Table: "raids", By: d.ByIndex("raid_channel_id_raided_at_id"), Where: "raids.channel_id = ? AND " + listing.ChannelExists + " AND " + where,
+		Order: "raids.raided_at DESC, raids.id DESC", Limit: q.limit,
+	})
 	return `
 		SELECT raids.raided_at, raids.id, u.id, u.username, u.display_name, u.avatar_url, raids.viewer_count
-		FROM channels c` + d.OrderedJoin() + `raids` + d.ByIndex("raid_channel_id_raided_at_id") + d.OrderedJoin() + `users u ON u.id = raids.raider_id
-		WHERE c.id = ? AND raids.channel_id = c.id AND ` + where + `
-		ORDER BY raids.raided_at DESC, raids.id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = raids.raider_id` + end, append([]any{q.channelID, q.channelID}, args...)
 })
 
 // ListRaids returns a page of the raids of a channel.
