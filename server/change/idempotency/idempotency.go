@@ -1,5 +1,5 @@
 // Package idempotency gives the first response again when a change is repeated with the
-// same idempotency key. A call with a key stores its response in the transaction of its
+// same idempotency key. It does so for a refusal too, if that changed something. A call with a key stores its response in the transaction of its
 // change, so that the response is there if and only if the change is. A database reader
 // learns neither the key nor the response: see secrets.
 package idempotency
@@ -81,14 +81,26 @@ func (k *Keys) Once(ctx context.Context, method string, sent []string, request p
 	// A row that a transaction has seen counts only once the transaction has ended as it
 	// should: the row may be of a change in the same transaction.
 	if isKnown || errors.Is(err, errReplayed) {
-		return c.replay, true, nil
+		response, err = c.answer()
+		return response, true, err
 	}
-	if err == nil && c.replay != nil {
+	if c.hasAnswer() && (err == nil || c.replayedRefusal != nil) {
 		// After a COMMIT with an unknown outcome, the response was found in the database. It is
 		// that of a concurrent call with the key, if this one's COMMIT had failed.
-		return c.replay, false, nil
+		response, err = c.answer()
 	}
 	return response, false, err
+}
+
+// hasAnswer reports whether an earlier call stored a response or a refusal.
+func (c *call) hasAnswer() bool { return c.replay != nil || c.replayedRefusal != nil }
+
+// answer returns what an earlier call stored.
+func (c *call) answer() (any, error) {
+	if c.replayedRefusal != nil {
+		return nil, c.replayedRefusal
+	}
+	return c.replay, nil
 }
 
 // Response declares how a method makes its response, and returns respond. If the call has
@@ -162,8 +174,12 @@ type call struct {
 	hasEnded bool
 	// hasPaid is true if the response was taken from the budget of its owner.
 	hasPaid bool
-	// replay is the response that an earlier call stored; nil if there is none.
-	replay proto.Message
+	// replay and replayedRefusal are the response or the refusal that an earlier call stored; nil
+	// if there is none.
+	replay          proto.Message
+	replayedRefusal *apierr.Error
+	// refusal is the error to store; nil to store a response.
+	refusal *apierr.Error
 }
 
 func (k *Keys) newCall(key, name string, caller *authn.Caller, request proto.Message) (*call, error) {
@@ -190,7 +206,7 @@ type stored struct {
 }
 
 // lookUp reads the time, and reports whether an earlier call stored its response. Then it
-// sets c.replay.
+// sets what answer returns.
 func (c *call) lookUp(ctx context.Context) (isKnown bool, err error) {
 	s := c.keys.store
 	var now int64
@@ -204,7 +220,8 @@ func (c *call) lookUp(ctx context.Context) (isKnown bool, err error) {
 	return c.find(row)
 }
 
-// find reports whether a row has the response of the call, and sets c.replay and c.hasBegun.
+// find reports whether a row has the response of the call, and sets what answer returns, and
+// c.hasBegun.
 func (c *call) find(row stored) (isKnown bool, err error) {
 	c.hasBegun = false
 	if row.createdAt == nil || c.now >= row.createdAt.Add(Lifetime) {
@@ -216,6 +233,10 @@ func (c *call) find(row stored) (isKnown bool, err error) {
 	// Servers of an earlier version store nothing instead of begun.
 	if c.hasBegun = len(row.response) <= len(begun); c.hasBegun {
 		return false, nil
+	}
+	if refusal, isRefusal := c.openRefusal(row.response); isRefusal {
+		c.replayedRefusal = refusal.answer()
+		return true, nil
 	}
 	response, err := c.open(row.response, c.request)
 	if err != nil {
@@ -240,7 +261,7 @@ func errInUse() error {
 // Begin implements store.Hook. It inserts the row of the call before anything else, so that
 // a call with the same key on another server does not begin.
 func (c *call) Begin(ctx context.Context, s *store.Store, tx *ent.Tx, attempt store.Attempt) error {
-	c.replay = nil
+	c.replay, c.replayedRefusal, c.refusal = nil, nil, nil
 	err := c.claim(ctx, s, tx, attempt)
 	if s.IsDuplicate(err) { // the other call has committed since claim looked
 		err = c.claim(ctx, s, tx, attempt)
@@ -291,9 +312,16 @@ func (c *call) claim(ctx context.Context, s *store.Store, tx *ent.Tx, attempt st
 	return create.Exec(ctx)
 }
 
-// End implements store.Hook. It stores the response.
+// End implements store.Hook. It stores the response, or the refusal.
 func (c *call) End(ctx context.Context, tx *ent.Tx) error {
 	c.hasEnded = true
+	if c.refusal != nil {
+		sealed, err := c.sealRefusal()
+		if err != nil {
+			return err
+		}
+		return tx.IdempotencyKey.Update().Where(idempotencykey.ID(c.id)).SetResponse(sealed).Exec(ctx)
+	}
 	var response []byte
 	switch {
 	case c.respond != nil:

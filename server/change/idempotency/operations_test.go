@@ -237,7 +237,7 @@ func (o *operations) moderation() {
 		ChannelId: channelID, SweepToken: preview.GetSweepToken(), Reason: new("raid"),
 	})
 	o.repeat(o.owner, moderatov1.ModerationService_RevertModerator_FullMethodName, &moderatov1.RevertModeratorRequest{
-		ChannelId: channelID, ModeratorId: channelID, Since: timestamppb.New(time.Now().Add(-time.Hour)),
+		ChannelId: channelID, ModeratorId: channelID, Since: timestamppb.New(time.Now().Add(-time.Hour).Truncate(time.Millisecond)),
 	})
 }
 
@@ -248,11 +248,44 @@ func (o *operations) chat() {
 	id := posted.(*moderatov1.PostMessageResponse).GetMessageId()
 	o.repeat(o.owner, moderatov1.ChatService_PinMessage_FullMethodName, &moderatov1.PinMessageRequest{ChannelId: channelID, MessageId: id})
 	o.repeat(o.owner, moderatov1.ChatService_UnpinMessage_FullMethodName, &moderatov1.UnpinMessageRequest{ChannelId: channelID})
+	slow := int64(30)
+	o.repeat(o.owner, moderatov1.ChatRulesService_UpdateChatSettings_FullMethodName, &moderatov1.UpdateChatSettingsRequest{ChannelId: channelID, SlowSeconds: &slow, DurationSeconds: new(int64(3600))})
+	created := o.repeat(o.owner, moderatov1.ChatRulesService_UpdateChatRules_FullMethodName, &moderatov1.UpdateChatRulesRequest{
+		ChannelId: channelID, Put: []*moderatov1.ChatRule{{Name: "Links", Kind: "links", Action: "flag", Mode: new("all")}},
+	}).(*moderatov1.UpdateChatRulesResponse)
+	o.repeat(o.owner, moderatov1.ChatRulesService_RestoreChatRules_FullMethodName, &moderatov1.RestoreChatRulesRequest{
+		ChannelId: channelID, Version: new(int64(0)), ExpectedVersion: new(created.GetVersion()),
+	})
+	o.held()
+	o.repeat(o.owner, moderatov1.ChatRulesService_UpdateShieldPreset_FullMethodName, &moderatov1.UpdateShieldPresetRequest{
+		ChannelId: channelID, Rules: []*moderatov1.ChatRule{{Name: "mentions", Kind: "mentions", Action: "block", Max: new(int32(50))}},
+	})
+	o.repeat(o.owner, moderatov1.ChatRulesService_UpdateShield_FullMethodName, &moderatov1.UpdateShieldRequest{ChannelId: channelID, Active: new(true)})
 	// The repeat of a sender finds no message any more.
 	asSender := o.s.Token(o.t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Scopes: []string{authn.UsersBot}})
 	o.repeat(asSender, moderatov1.ChatService_DeleteMessage_FullMethodName, &moderatov1.DeleteMessageRequest{ChannelId: channelID, MessageId: id})
 	o.unstable = append(o.unstable, "messages", "message_generations", "chat_generations") // from here on, the purger changes them
 	o.repeat(o.owner, moderatov1.ChatService_ClearChat_FullMethodName, &moderatov1.ClearChatRequest{ChannelId: channelID})
+}
+
+// held decides about a message of a newcomer.
+func (o *operations) held() {
+	hold, allow := "hold", "allow"
+	settings := moderatov1.NewChatRulesServiceClient(o.s.Conn)
+	_, err := settings.UpdateChatSettings(o.owner.Context(), &moderatov1.UpdateChatSettingsRequest{ChannelId: channelID, FirstMessage: &hold})
+	if err == nil {
+		_, err = o.s.Chat.PostMessage(o.service.Context(), &platformv1.PostMessageRequest{ChannelId: channelID, UserId: raiderID, Text: "hello", MessageId: someID.String()})
+	}
+	if outcome := servertest.OutcomeOf(err); outcome.Reason != "MESSAGE_HELD" {
+		o.t.Fatal(err)
+	}
+	o.repeat(o.owner, moderatov1.HeldMessagesService_ClaimHeldMessages_FullMethodName, &moderatov1.ClaimHeldMessagesRequest{ChannelId: channelID, MessageIds: []string{someID.String()}})
+	o.repeat(o.owner, moderatov1.HeldMessagesService_DecideHeldMessages_FullMethodName, &moderatov1.DecideHeldMessagesRequest{
+		ChannelId: channelID, Decisions: []*moderatov1.HeldDecision{{MessageId: someID.String(), Decision: "approve"}},
+	})
+	if _, err := settings.UpdateChatSettings(o.owner.Context(), &moderatov1.UpdateChatSettingsRequest{ChannelId: channelID, FirstMessage: &allow}); err != nil {
+		o.t.Fatal(err)
+	}
 }
 
 func (o *operations) webhooks() {

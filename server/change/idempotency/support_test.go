@@ -5,19 +5,18 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/jsonapi"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/rpc/authz"
@@ -117,18 +116,10 @@ func (c change) overGRPC(t *testing.T, s *servertest.Server) answer {
 	return answer{reason: servertest.OutcomeOf(err).Reason, isReplay: replayed == "true", message: response, err: err}
 }
 
-// quotedSeconds matches a number of seconds.
-var quotedSeconds = regexp.MustCompile(`("\w+Seconds": ?)"(\d+)"`)
-
 // overREST makes the change over REST.
 func (c change) overREST(t *testing.T, s *servertest.Server) answer {
 	t.Helper()
-	body, err := protojson.Marshal(c.request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body = quotedSeconds.ReplaceAll(body, []byte("$1$2")) // protobuf's JSON quotes what the API has as a number
-	r := s.Request(t, c.caller, c.httpMethod, c.path, string(body))
+	r := s.Request(t, c.caller, c.httpMethod, c.path, string(jsonapi.Marshal(c.request)))
 	r.Header.Set("Idempotency-Key", c.key)
 	response := s.Do(t, r)
 	replayed := strings.Join(response.Header.Values("Idempotent-Replayed"), ",")

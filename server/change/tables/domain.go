@@ -48,6 +48,9 @@ type Table struct {
 	// Expire returns the job that ends or removes the rows whose time has come; nil if
 	// there is none.
 	Expire func(Env) jobs.Job
+	// Remove returns the job that removes the rows that have ended some time ago, of a table
+	// whose Expire ends them; nil if there is none.
+	Remove func(Env) jobs.Job
 }
 
 // Env is what the jobs of a server work with.
@@ -58,10 +61,14 @@ type Env struct {
 	Log *slog.Logger
 	// Retention is how long events are kept.
 	Retention eventtype.Retention
+	// MessageRetention is how long messages are kept; 0 is forever.
+	MessageRetention time.Duration
 	// Webhooks disables the webhooks whose user lost the right to them. It is the part of
 	// the server that sends to webhooks, because it counts and logs those that it
 	// disables.
 	Webhooks Sweeper
+	// IsElsewhere reports whether another server does what one server is to do.
+	IsElsewhere func() bool
 	// Tables are all tables of the database.
 	Tables []Table
 }

@@ -180,7 +180,7 @@ func TestSweepersSkipDeletedChannel(t *testing.T) {
 			if table.Expire == nil {
 				continue
 			}
-			if due, err := table.Expire(tables.Env{Store: s.Store}).Backlog(ctx); due != 0 || err != nil {
+			if due, err := table.Expire(tables.Env{Store: s.Store}).Backlog(ctx, s.Store); due != 0 || err != nil {
 				t.Errorf("%d rows of %s are due (%v); those of the deleted channel must not displace others", due, table.Name, err)
 			}
 		}

@@ -42,8 +42,8 @@ func NewEraser(s *store.Store, log *slog.Logger, tables []tables.Table) *Eraser 
 func (e *Eraser) Job() jobs.Job {
 	return jobs.Job{
 		Name: "erase deleted users and channels", Interval: eraseInterval,
-		Run:     jobs.All(e.Erase),
-		Backlog: jobs.CountDue(e.store, "erasures", "next_at", "1 = 1"),
+		Run: jobs.All(e.Erase),
+		Due: jobs.Lapsed(e.store, "erasures", "next_at", 0, "1 = 1"),
 	}
 }
 

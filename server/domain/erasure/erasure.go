@@ -90,7 +90,7 @@ func hide(ctx context.Context, tx *ent.Tx, u *ent.User, now instant.Instant) err
 	}
 	name := users.TemporaryName(u.ID)
 	return tx.User.UpdateOne(u).SetUsername(name).SetSlug(name).SetDisplayName(users.DeletedDisplayName).SetAvatarURL("").
-		SetDeletedAt(now).
+		SetDeletedAt(now).ClearAccountCreatedAt().
 		Exec(ctx)
 }
 

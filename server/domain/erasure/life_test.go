@@ -51,6 +51,12 @@ func (s *scene) live(p person) servertest.Credentials {
 			Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: client, UserId: p.id.String(),
 		}))
 	}
+	// Old texts are removed, so this comes last.
+	s.unique(as, p.id, 60)
+	s.must(nil, s.post(p.id, s.newcomer(), p.text(30)))
+	s.unique(as, p.id, 0)
+	s.rule(as, p.id)
+	s.shield(as, p.id)
 	return as
 }
 
@@ -73,9 +79,45 @@ func (s *scene) recordVote(channel uid.ID, p person) {
 	}))
 }
 
+// postedLongAgo records a first message that retention has removed.
+func (s *scene) postedLongAgo(channel, user uid.ID) error {
+	return s.Store.Write(s.t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		return tx.FirstMessage.Create().SetChannelID(channel).SetUserID(user).SetSentAt(1).Exec(ctx)
+	})
+}
+
 func (s *scene) post(channel, user uid.ID, text string) error {
 	_, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: channel.String(), UserId: user.String(), Text: text})
 	return err
+}
+
+// unique changes for how long texts must be unique in a channel.
+func (s *scene) unique(as servertest.Credentials, channel uid.ID, seconds int64) {
+	s.t.Helper()
+	s.must(moderatov1.NewChatRulesServiceClient(s.Conn).UpdateChatSettings(as.Context(), &moderatov1.UpdateChatSettingsRequest{ChannelId: channel.String(), UniqueSeconds: &seconds}))
+}
+
+// rule creates a rule in a channel, and changes it.
+func (s *scene) rule(as servertest.Credentials, channel uid.ID) {
+	s.t.Helper()
+	operations := moderatov1.NewChatRulesServiceClient(s.Conn)
+	rule := &moderatov1.ChatRule{Name: "Links", Kind: "links", Action: "flag", Mode: new("all")}
+	created, err := operations.UpdateChatRules(as.Context(), &moderatov1.UpdateChatRulesRequest{ChannelId: channel.String(), Put: []*moderatov1.ChatRule{rule}})
+	s.must(created, err)
+	rule.RuleId, rule.Name = created.GetRules()[len(created.GetRules())-1].GetRuleId(), "All links"
+	s.must(operations.UpdateChatRules(as.Context(), &moderatov1.UpdateChatRulesRequest{ChannelId: channel.String(), Put: []*moderatov1.ChatRule{rule}}))
+}
+
+// shield raises the shield of a channel, whoever raised it before.
+func (s *scene) shield(as servertest.Credentials, channel uid.ID) {
+	s.t.Helper()
+	for _, isActive := range []bool{true, false, true} {
+		var duration *int64
+		if isActive {
+			duration = new(int64(86400)) // it must not end meanwhile
+		}
+		s.must(moderatov1.NewChatRulesServiceClient(s.Conn).UpdateShield(as.Context(), &moderatov1.UpdateShieldRequest{ChannelId: channel.String(), Active: &isActive, DurationSeconds: duration}))
+	}
 }
 
 func (s *scene) follow(channel, user uid.ID) error {
@@ -152,6 +194,7 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.must(s.chats.ClearChat(as.Context(), &moderatov1.ClearChatRequest{ChannelId: mine.String()}))
 	for n, user := range []uid.ID{mine, other, raider, viewer} {
 		s.must(nil, s.post(mine, user, p.text(3+n)))
+		s.must(nil, s.postedLongAgo(mine, user))
 	}
 	pinned, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: mine.String(), UserId: mine.String(), Text: p.text(3)})
 	s.must(pinned, err)
@@ -187,6 +230,7 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	for n, channel := range []uid.ID{owner, other, viewer} {
 		s.must(nil, s.follow(channel, p.id))
 		s.must(nil, s.post(channel, p.id, p.text(20+n)))
+		s.must(nil, s.postedLongAgo(channel, p.id))
 		s.clip(channel, p.id, fmt.Sprintf("A clip of many, %d", n))
 		s.thank(channel, p.id, p.text(30+n))
 		s.raid(channel, p.id)
@@ -212,6 +256,11 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	pinned, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: owner.String(), UserId: p.id.String(), Text: p.text(20)})
 	s.must(pinned, err)
 	s.must(s.chats.PinMessage(s.As(s.t, owner).Context(), &moderatov1.PinMessageRequest{ChannelId: owner.String(), MessageId: pinned.GetMessage().GetId()}))
+	s.heldMessages(p, as)
+	s.unique(as, owner, 1)
+	s.unique(as, owner, 0)
+	s.rule(as, owner)
+	s.shield(as, owner)
 	said, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: owner.String(), UserId: servertest.Other.String(), Text: "to be deleted"})
 	s.must(said, err)
 	s.must(s.chats.DeleteMessage(as.Context(), &moderatov1.DeleteMessageRequest{ChannelId: owner.String(), MessageId: said.GetMessage().GetId()}))

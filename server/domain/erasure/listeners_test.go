@@ -155,16 +155,15 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	stream = &slowStream{ctx: ctx, messages: make(chan *moderatov1.WatchEventsResponse)}
 	rights := &watch.Rights{Store: s.Store}
 	service := &watch.Service{Hub: hub, Rights: rights, Heartbeat: watch.HeartbeatInterval}
-	ended := make(chan struct{}, 3)
-	go func() { hub.Run(ctx); ended <- struct{}{} }()
-	go func() { outboxtest.RunJobs(ctx, rights.Jobs()...); ended <- struct{}{} }()
+	ended := make(chan struct{}, 2)
+	go func() { outboxtest.RunJobs(ctx, s.Store, append(rights.Jobs(), hub.Job())...); ended <- struct{}{} }()
 	go func() {
 		if err := service.WatchEvents(&moderatov1.WatchEventsRequest{}, stream); ctx.Err() == nil {
 			s.t.Errorf("the stream ends: %v", err)
 		}
 		ended <- struct{}{}
 	}()
-	s.t.Cleanup(func() { cancel(); <-ended; <-ended; <-ended })
+	s.t.Cleanup(func() { cancel(); <-ended; <-ended })
 	if first := <-stream.messages; first.GetEvent() != nil {
 		s.t.Errorf("the stream begins with %v", first)
 	}

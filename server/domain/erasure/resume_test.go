@@ -51,6 +51,7 @@ func open(t *testing.T, url store.URL) *store.Store {
 // process had been killed.
 func fuse(t *testing.T, db *store.Store) (set func(transactions int)) {
 	t.Helper()
+	storetest.NeedTriggers(t, db)
 	exec(t, db, "CREATE TABLE fuse (n INTEGER)")
 	exec(t, db, "INSERT INTO fuse VALUES (0)")
 	body := `BEGIN
@@ -156,7 +157,7 @@ func TestEraserRetriesAfterConnectionLossInCommit(t *testing.T) {
 		cut.Clock.Advance(db.Clock.Local().Sub(instant.Of(time.Now())))
 		cuts := 0
 		for n := 0; storetest.Must(db.Read.Erasure.Query().Count(t.Context())) > 0; n++ {
-			if n > 100 {
+			if n > 300 {
 				t.Fatal("the eraser comes to no end")
 			}
 			// Some commits are lost and retried. After a commit that succeeded without a

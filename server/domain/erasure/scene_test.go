@@ -182,6 +182,7 @@ func erase(t *testing.T, s *store.Store) {
 // a change of the erasure's row.
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
+	storetest.NeedTriggers(t, s)
 	body := "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'held'"
 	if storetest.IsSQLite(s) {
 		body = "BEGIN SELECT RAISE(ABORT, 'held'); END"

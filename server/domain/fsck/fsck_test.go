@@ -111,6 +111,15 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 				"the sequence of a channel has no gap",
 			},
 			{
+				"INSERT INTO shields (channel_id, preset, ends_at) SELECT channel_id, '{}', 253402300799999 FROM chat_settings WHERE channel_id NOT IN (SELECT channel_id FROM chat_rules) LIMIT 1", "DELETE FROM shields WHERE ends_at IS NOT NULL",
+				"shields and settings agree",
+			},
+			{
+				`UPDATE chat_settings SET settings = '{"shield":{"until":253402300799999,"values":{}}}' WHERE channel_id NOT IN (SELECT channel_id FROM chat_rules)`,
+				"UPDATE chat_settings SET settings = '{}' WHERE channel_id NOT IN (SELECT channel_id FROM chat_rules)",
+				"shields and settings agree",
+			},
+			{
 				"UPDATE events SET evidence = '[]' WHERE type = 'channel.chat.clear_user_messages'",
 				"UPDATE events SET evidence = NULL WHERE type = 'channel.chat.clear_user_messages'",
 				"only bans and mutes of users who exist have evidence",
@@ -214,9 +223,43 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 				"votes.channel_id names one of channels",
 			},
 			{
+				"INSERT INTO chat_rules (id, channel_id, rule_id, since_version, until_version, rule, editor_id, expires_at) SELECT " + nobody + ", id, id, 0, 1, '{}', id, 1 FROM channels LIMIT 1",
+				"DELETE FROM chat_rules WHERE id = " + nobody,
+				"rules that have expired are deleted",
+			},
+			{
+				"INSERT INTO chat_rules (id, channel_id, rule_id, since_version, rule, editor_id) SELECT " + nobody + ", id, id, 1000, '{}', id FROM channels LIMIT 1",
+				"DELETE FROM chat_rules WHERE id = " + nobody,
+				"posts see the present rules",
+			},
+			{
 				"INSERT INTO roles (id, channel_id, user_id, role, created_at) SELECT " + nobody + ", id, " + nobody + ", 'vip', 1 FROM channels LIMIT 1",
 				"DELETE FROM roles WHERE id = " + nobody,
 				"roles.user_id names one of users",
+			},
+			{
+				"INSERT INTO held_messages (id, channel_id, user_id, text, details, is_bot, held_at, expires_at, approves, due_at, status, decided_at) SELECT id, id, id, 'hello', '{}', FALSE, 1, 2, FALSE, 2, 'PENDING', NULL FROM channels LIMIT 1",
+				"DELETE FROM held_messages", "messages that are due wait no more",
+			},
+			{
+				"INSERT INTO held_messages (id, channel_id, user_id, text, details, is_bot, held_at, expires_at, approves, due_at, status, decided_at) SELECT id, id, id, 'hello', '{}', FALSE, 1, 2, FALSE, NULL, 'PENDING', NULL FROM channels LIMIT 1",
+				"DELETE FROM held_messages", "messages wait or were decided",
+			},
+			{
+				"INSERT INTO held_messages (id, channel_id, user_id, text, details, is_bot, held_at, expires_at, approves, due_at, status, decided_at) SELECT id, id, id, 'hello', '{}', FALSE, 1, 2, FALSE, NULL, 'DENIED', NULL FROM channels LIMIT 1",
+				"DELETE FROM held_messages", "messages wait or were decided",
+			},
+			{
+				"INSERT INTO held_messages (id, channel_id, user_id, text, details, is_bot, held_at, expires_at, approves, due_at, status, decided_at) SELECT id, id, id, 'hello', '{}', FALSE, 1, 9000000000000, FALSE, 9000000000000, 'PENDING', 1 FROM channels LIMIT 1",
+				"DELETE FROM held_messages", "messages wait or were decided",
+			},
+			{
+				"INSERT INTO held_messages (id, channel_id, user_id, text, details, is_bot, held_at, expires_at, approves, due_at, status, decided_at) SELECT id, id, id, 'hello', '{}', FALSE, 1, 9000000000000, FALSE, 9000000000000, 'DENIED', NULL FROM channels LIMIT 1",
+				"DELETE FROM held_messages", "messages wait or were decided",
+			},
+			{
+				"INSERT INTO held_messages (id, channel_id, user_id, text, details, is_bot, held_at, expires_at, approves, due_at, status, decided_at) SELECT id, id, id, 'hello', '{}', FALSE, 1, 2, FALSE, 9000000000000, 'PENDING', NULL FROM channels LIMIT 1",
+				"DELETE FROM held_messages", "messages wait or were decided",
 			},
 		} {
 			exec(c.do)

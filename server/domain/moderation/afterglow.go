@@ -8,7 +8,6 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/internal/digest"
-	"github.com/moderato-live/moderato/internal/fair"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/tableindex"
 	"github.com/moderato-live/moderato/internal/textmatch"
@@ -36,9 +35,9 @@ const (
 	// afterglowBudget is how many bytes the matchers of afterglows have together. Those of the
 	// channel that has most make room, and are compiled again when they are needed.
 	afterglowBudget = 32 << 20
-	// freeSteps is how many steps the matchers of a channel may take for one post without a
+	// FreeSteps is how many steps the matchers of a channel may take for one post without a
 	// turn, which is enough for the afterglows of an ordinary raid.
-	freeSteps = 250_000
+	FreeSteps = 250_000
 )
 
 // Afterglows refuses the posts that match a sweep that was committed recently, and bans
@@ -79,7 +78,14 @@ type afterglow struct {
 
 // Job returns the job that refreshes the index.
 func (a *Afterglows) Job() jobs.Job {
-	return jobs.Job{Name: "read the afterglows of sweeps", Interval: afterglowInterval, Run: jobs.All(a.Refresh)}
+	return jobs.Job{
+		Name: "read the afterglows of sweeps", Interval: afterglowInterval, Run: jobs.All(a.Refresh),
+		Due: func() (string, []any) {
+			now, args := a.Store.Clock.Expression()
+			return "SELECT 1 FROM sweeps WHERE afterglow_until > " + now, args
+		},
+		IsUncounted: true, IsActive: a.index.HasRows,
+	}
 }
 
 // Refresh reads which afterglows there are.
@@ -187,14 +193,12 @@ func (a *Afterglows) match(ctx context.Context, row *tableindex.Row[glowing, *af
 	if isCompiled && g.matcher != nil {
 		*steps += textmatch.FoldedLength(m.Text) * g.matcher.Steps()
 	}
-	if !isCompiled || *steps > freeSteps {
-		of := fair.FromContext(ctx)
-		of.Owner = fair.Owner{User: m.ChannelID}
-		slot, err := a.Sweeps.gate.Acquire(fair.NewContext(ctx, of))
+	if !isCompiled || *steps > FreeSteps {
+		release, err := a.Sweeps.Turn(ctx, m.ChannelID)
 		if err != nil {
 			return nil, false, err
 		}
-		defer slot.Release()
+		defer release()
 		if g, err = a.index.Get(ctx, m.ChannelID, row); err != nil {
 			return nil, false, err
 		}

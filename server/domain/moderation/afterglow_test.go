@@ -147,7 +147,7 @@ func TestExemptPostsDoNotWaitForTheChannel(t *testing.T) {
 		d.follow(follower, 8*24*time.Hour)
 		d.raid(1, "free sub")
 		d.mustCommit(d.mustPreview().GetSweepToken(), glowing(600))
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		posted := make(chan error, 1)
 		go func() { posted <- d.post(follower, "free sub") }()
 		select {

@@ -69,17 +69,19 @@ type bansOf struct {
 // order of the list.
 var bannedPage = store.Declare(func(d *store.Dialect, q bannedQuery) (string, []any) {
 	where, after := d.Below("bans.banned_at", "bans.user_id", q.after.At, q.after.ID)
-	index, args := "ban_channel_id_banned_at_user_id", []any{q.channelID}
+	index, args := "ban_channel_id_banned_at_user_id", []any{q.channelID, q.channelID}
 	if q.of.column != "" {
 		index, where = "ban_"+q.of.column+"_channel_id_banned_at_user_id", "bans."+q.of.column+" = ? AND "+where
 		args = append(args, q.of.id)
 	}
+	from, end := d.Page(store.Page{
+		Table: "bans", By: d.ByIndex(index), Limit: q.limit, Order: "bans.banned_at DESC, bans.user_id DESC",
+		Where: "bans.channel_id = ? AND " + listing.ChannelExists + " AND " + authz.InForce(d.Clock, "bans") + " AND " + where,
+	})
 	return `
 		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, bans.reason, bans.expires_at, bans.batch_id
-		FROM channels c` + d.OrderedJoin() + `bans` + d.ByIndex(index) +
-		d.OrderedJoin() + `users u ON u.id = bans.user_id` + d.OrderedJoin() + `users m ON m.id = bans.moderator_id
-		WHERE c.id = ? AND bans.channel_id = c.id AND ` + authz.InForce(d.Clock, "bans") + ` AND ` + where + `
-		ORDER BY bans.banned_at DESC, bans.user_id DESC` + store.Limit(q.limit), append(args, after...)
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = bans.user_id` + d.OrderedJoin() + `users m ON m.id = bans.moderator_id` + end,
+		append(args, after...)
 })
 
 func (s *Service) readBanned(ctx context.Context, q bannedQuery) (rows []banned, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/domain/held"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -67,6 +68,7 @@ type banChange struct {
 
 	changed            map[uid.ID]bool
 	made, ended        []*ban
+	waiting            []uid.ID // the users who are banned while messages of theirs are held
 	pardoned, restored []uid.ID // the users who are unbanned singly, and those who get their messages back
 	batches            []*ent.BanBatchCreate
 }
@@ -78,6 +80,7 @@ type target struct {
 	userID      uid.ID
 	isModerator bool
 	ban         *ban // the present ban, which may have lapsed; nil for none
+	hasHeld     bool // messages of the user are held
 }
 
 // readBanChange reads the users with some keys, and their bans.
@@ -104,10 +107,10 @@ func (b *banChange) read(ctx context.Context, column string, values []any) error
 		return nil
 	}
 	return store.QueryEach(ctx, b.Tx, `SELECT u.id, u.slug, `+personColumns+`, `+authz.IsModerator("?", "u.id")+`,
-			b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported
+			b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+held.Waits("u.id")+`
 		FROM `+users.From(b.Store.Dialect, column)+` LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
 		WHERE u.`+column+` IN (`+store.Placeholders(len(values))+`) AND u.`+users.Exists,
-		append([]any{b.ChannelID, b.ChannelID}, values...), func(scan func(...any) error) error {
+		append([]any{b.ChannelID, b.ChannelID, b.ChannelID}, values...), func(scan func(...any) error) error {
 			t, slug, err := scanTarget(scan)
 			if err != nil {
 				return err
@@ -126,7 +129,7 @@ func scanTarget(scan func(...any) error) (t *target, slug string, err error) {
 	var bannedAt, expiresAt *instant.Instant
 	var reason *string
 	var replaces, imported *bool
-	err = scan(&t.userID, &slug, &t.username, &t.displayName, &t.avatarURL, &t.isModerator, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID, &replaces, &imported)
+	err = scan(&t.userID, &slug, &t.username, &t.displayName, &t.avatarURL, &t.isModerator, &moderatorID, &bannedAt, &reason, &expiresAt, &batchID, &replaces, &imported, &t.hasHeld)
 	if err == nil && moderatorID != nil {
 		t.ban = &ban{
 			terms:  terms{reason: *reason, expiresAt: expiresAt, batchID: batchID},
@@ -169,6 +172,9 @@ func (b *banChange) ban(t *target, of terms, why cause) *ban {
 	if replaced == nil {
 		emitCleared(b.Change, t.userID)
 	}
+	if t.hasHeld {
+		b.waiting = append(b.waiting, t.userID)
+	}
 	b.made, b.changed[t.userID] = append(b.made, t.ban), true
 	b.suspended[t.userID] = t.isModerator
 	return t.ban
@@ -200,6 +206,9 @@ func (b *banChange) write(ctx context.Context) error {
 	if err := b.hideMessages(ctx); err != nil {
 		return err
 	}
+	if err := held.Cancel(ctx, b.Change, b.waiting); err != nil {
+		return err
+	}
 	for _, batch := range b.batches {
 		if err := batch.Exec(ctx); err != nil {
 			return err
@@ -208,10 +217,10 @@ func (b *banChange) write(ctx context.Context) error {
 	if err := pardon(ctx, b.Change, b.pardoned); err != nil {
 		return err
 	}
-	if err := restoreHeld(ctx, b.Change, b.restored, chat.Ban); err != nil {
+	if err := restoreLocked(ctx, b.Change, b.restored, chat.Ban); err != nil {
 		return err
 	}
-	b.changed, b.made, b.ended, b.pardoned, b.restored, b.batches = map[uid.ID]bool{}, nil, nil, nil, nil, nil
+	b.changed, b.made, b.ended, b.waiting, b.pardoned, b.restored, b.batches = map[uid.ID]bool{}, nil, nil, nil, nil, nil, nil
 	return nil
 }
 

@@ -3,6 +3,7 @@ package moderation
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -40,7 +41,7 @@ const isUnused = `x.created_at < ? AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.
 // Job returns the job that removes old batches.
 func (w *BatchRemover) Job() jobs.Job {
 	return jobs.Job{
-		Name: "remove old batches of bans", Interval: removeBatchesInterval, MaxRest: removeRest, Run: w.RemoveOld, Backlog: w.count,
+		Name: "remove old batches of bans", Interval: removeBatchesInterval, MaxRest: removeRest, Run: w.RemoveOld, Due: w.due,
 	}
 }
 
@@ -55,15 +56,13 @@ func (w *BatchRemover) before(ctx context.Context) (instant.Instant, error) {
 	return now.Add(-w.Keep), err
 }
 
-func (w *BatchRemover) count(ctx context.Context) (int64, error) {
+// due selects the old batches.
+func (w *BatchRemover) due() (query string, args []any) {
 	if w.Keep == 0 {
-		return 0, nil
+		return "SELECT 1 FROM ban_batches WHERE 1 = 0", nil
 	}
-	before, err := w.before(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return jobs.Count(ctx, w.Store, "SELECT 1"+w.from(), before)
+	now, args := w.Store.Clock.Expression()
+	return "SELECT 1" + strings.Replace(w.from(), "?", fmt.Sprintf("%s - %d", now, w.Keep.Milliseconds()), 1), args
 }
 
 // RemoveOld removes some old batches. It reports whether there may be more.

@@ -75,7 +75,7 @@ func TestSweepOfNobodyLeavesNoBatch(t *testing.T) {
 func (d *drive) removeBatches(keep time.Duration, want int) {
 	d.t.Helper()
 	job := d.batchJob(keep)
-	counted, err := job.Backlog(d.t.Context())
+	counted, err := job.Backlog(d.t.Context(), d.Store)
 	if err != nil || counted != int64(want) {
 		d.t.Errorf("the backlog is %d (%v), want %d", counted, err, want)
 	}

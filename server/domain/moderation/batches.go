@@ -47,13 +47,15 @@ func (s *Service) ListBanBatches(ctx context.Context, req *moderatov1.ListBanBat
 }
 
 func (s *Service) readBatches(ctx context.Context, channelID uid.ID, place listing.TimePlace, limit int) (rows []listedBatch, err error) {
-	where, args := s.Store.Below("x.created_at", "x.id", place.At, place.ID)
+	where, args := s.Store.Below("ban_batches.created_at", "ban_batches.id", place.At, place.ID)
+	from, end := s.Store.Page(store.Page{
+		Table: "ban_batches", By: s.Store.ByIndex("banbatch_channel_id_created_at_id"), Where: "ban_batches.channel_id = ? AND " + where,
+		Order: "ban_batches.created_at DESC, ban_batches.id DESC", Limit: limit,
+	})
 	err = store.QueryEach(ctx, s.Store.Read, `
-		SELECT x.created_at, x.id, x.reason, x.expires_at, x.banned_count, m.id, m.display_name, m.slug,
-			(SELECT COUNT(*) FROM bans b WHERE b.batch_id = x.id AND `+authz.InForce(s.Store.Clock, "b")+`)
-		FROM ban_batches x`+s.Store.ByIndex("banbatch_channel_id_created_at_id")+s.Store.OrderedJoin()+`users m ON m.id = x.moderator_id
-		WHERE x.channel_id = ? AND `+where+`
-		ORDER BY x.created_at DESC, x.id DESC`+store.Limit(limit), append([]any{channelID}, args...), func(scan func(...any) error) error {
+		SELECT ban_batches.created_at, ban_batches.id, ban_batches.reason, ban_batches.expires_at, ban_batches.banned_count, m.id, m.display_name, m.slug,
+			(SELECT COUNT(*) FROM bans b WHERE b.batch_id = ban_batches.id AND `+authz.InForce(s.Store.Clock, "b")+`)
+		FROM `+from+s.Store.OrderedJoin()+`users m ON m.id = ban_batches.moderator_id`+end, append([]any{channelID}, args...), func(scan func(...any) error) error {
 		var at listing.TimePlace
 		var t terms
 		var expiresAt *instant.Instant

@@ -32,6 +32,13 @@ func readCard(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*m
 	if first != nil {
 		card.Account.FirstMessageAt = first.Proto()
 	}
+	user, err := s.Read.User.Get(ctx, userID)
+	if err != nil {
+		return nil, s.Classify(err)
+	}
+	if user.AccountCreatedAt != nil {
+		card.Account.CreatedAt = user.AccountCreatedAt.Proto()
+	}
 	if card.Log, err = readLog(ctx, s, &logQuery{channelID: channelID, userID: userID, types: logged, before: math.MaxInt64, limit: cardEntries}); err != nil {
 		return nil, s.Classify(err)
 	}

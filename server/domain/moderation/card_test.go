@@ -64,6 +64,11 @@ func TestCardHasSanctionsAndTheirEvidence(t *testing.T) {
 		if want := first.GetMessages()[0].GetCreatedAt().AsTime(); !account.GetFirstMessageAt().AsTime().Equal(want) || account.GetCreatedAt() != nil {
 			t.Errorf("the account is %v; want the first message at %v, which is deleted", account, want)
 		}
+		created := timestamppb.New(time.UnixMilli(1_500_000_000_000))
+		d.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Viewer.String(), Username: "amara.okafor", CreatedAt: created}}})
+		if account := d.card(moderator, servertest.Viewer).GetCard().GetAccount(); !account.GetCreatedAt().AsTime().Equal(created.AsTime()) {
+			t.Errorf("the account was created at %v", account.GetCreatedAt().AsTime())
+		}
 		if account := d.card(moderator, servertest.Viewer).GetCard().GetAccount(); account.GetFirstMessageAt() != nil {
 			t.Errorf("the account of a user without messages is %v", account)
 		}

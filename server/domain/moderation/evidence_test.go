@@ -54,9 +54,9 @@ func (d *drive) evidence(kind string, user uid.ID) []string {
 	return texts
 }
 
-// TestEvidenceIsTheLatestVisibleMessages bans and mutes users singly and as a batch. Their
-// entries have at most ten messages each: those that were visible in this channel.
-func TestEvidenceIsTheLatestVisibleMessages(t *testing.T) {
+// TestEvidenceIsTheLatestMessages bans and mutes users singly and as a batch. Their
+// entries have at most ten messages each: those that were visible in this channel, or deleted alone.
+func TestEvidenceIsTheLatestMessages(t *testing.T) {
 	latest := []string{"12", "11", "10", "9", "8", "7", "6", "5", "4", "3"}
 	for name, sanction := range map[string]struct {
 		kind  string
@@ -94,7 +94,7 @@ func TestEvidenceIsTheLatestVisibleMessages(t *testing.T) {
 				d.say(servertest.Other, none, "elsewhere")
 				sanction.apply(d, users)
 				for id, want := range map[uid.ID][]string{
-					none: {}, one: {"hello 👋 <b>\"you\"</b>"}, ten: descending(numbered(10)), many: latest, hidden: {"left"},
+					none: {}, one: {"hello 👋 <b>\"you\"</b>"}, ten: descending(numbered(10)), many: latest, hidden: {"left", "deleted"},
 				} {
 					if diff := cmp.Diff(want, d.evidence(sanction.kind, id)); diff != "" {
 						t.Errorf("evidence (-want +got):\n%s", diff)

@@ -127,7 +127,7 @@ func TestConnectionLostInCommitOfQueuedBans(t *testing.T) {
 		d := newDrive(t, s)
 		want := []string{}
 		for users := range slices.Chunk(addUsers(t, s, 4*bans), bans) { // the order of the retries is random
-			release := d.holdChannel(t)
+			release := d.lockChannel(t)
 			first := []storetest.Cut{storetest.BeforeCommit, storetest.AfterCommit}[len(want)/(2*bans)%2]
 			cutter.CutNext("server/change.", append([]storetest.Cut{first}, slices.Repeat([]storetest.Cut{storetest.AfterCommit}, bans)...)...)
 			var all sync.WaitGroup

@@ -202,7 +202,7 @@ func TestListOfMutes(t *testing.T) {
 		}
 		wantNames(d, muteList, "raid1", "raid_leader", "raid2")
 		want := map[string]any{
-			"id": accented.String(), "displayName": "Ärger", "slug": "raid2", "mutedAt": start.String(), "reason": "spam", "expiresAt": start.Add(time.Hour).String(),
+			"id": accented.String(), "displayName": "Ärger", "slug": "raid2", "mutedAt": start.String(), "reason": "spam", "expiresAt": start.Add(time.Hour).String(), "cause": "moderator", "ruleId": nil,
 			"mutedBy": map[string]any{"id": servertest.Moderator.String(), "displayName": "Tomasz Wrona", "slug": "tomasz_wrona"},
 		}
 		page := d.find(d.creds[servertest.Moderator], muteList, channelQuery("limit", "2"))
@@ -283,10 +283,10 @@ func TestPlansOfSearches(t *testing.T) {
 		d.banAll(servertest.Owner, servertest.AddUsers(t, d.Store, 30)...)
 		some := servertest.Nobody.String()
 		for _, c := range []struct{ list, filter, from, index string }{
-			{banList, "query", "FROM channels c", "ban_channel_id_banned_at_user_id"},
-			{banList, "bannedBy", "FROM channels c", "ban_moderator_id_channel_id_banned_at_user_id"},
-			{banList, "batchId", "FROM channels c", "ban_batch_id_channel_id_banned_at_user_id"},
-			{muteList, "query", "FROM mutes x", "mute_channel_id_muted_at_user_id"},
+			{banList, "query", "FROM bans", "ban_channel_id_banned_at_user_id"},
+			{banList, "bannedBy", "FROM bans", "ban_moderator_id_channel_id_banned_at_user_id"},
+			{banList, "batchId", "FROM bans", "ban_batch_id_channel_id_banned_at_user_id"},
+			{muteList, "query", "FROM mutes", "mute_channel_id_muted_at_user_id"},
 			{roleList, "query", "roles.role = ?", "role_channel_id_role_created_at_user_id"},
 		} {
 			d.find(d.creds[servertest.Owner], c.list, channelQuery(c.filter, some))

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -85,11 +86,16 @@ func (l *logFilter) matchesPayload(payload string) bool {
 		BatchID string `json:"batchId"`
 		RuleID  string `json:"ruleId"`
 		Cause   string `json:"cause"`
+		// The rules of channel.chat.rules. Other types may have these fields with other values.
+		Put     json.RawMessage `json:"put"`
+		Deleted json.RawMessage `json:"deleted"`
 	}
 	if err := json.Unmarshal([]byte(payload), &p); err != nil {
 		return false // another type has a field of this name that is no text
 	}
-	return (l.batchID.IsZero() || p.BatchID == l.batchID.String()) && (l.ruleID.IsZero() || p.RuleID == l.ruleID.String()) &&
+	rule := l.ruleID.String()
+	namesRule := p.RuleID == rule || strings.Contains(string(p.Put), rule) || strings.Contains(string(p.Deleted), rule)
+	return (l.batchID.IsZero() || p.BatchID == l.batchID.String()) && (l.ruleID.IsZero() || namesRule) &&
 		(len(l.causes) == 0 || slices.Contains(l.causes, p.Cause))
 }
 

@@ -46,8 +46,8 @@ func (d *drive) wantLog(query url.Values, want ...int64) {
 func TestSearchInLog(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
-		at := func(n int) string { return start.Add(time.Duration(n) * time.Hour).String() }
-		step := func(n int) { d.Store.Clock.Freeze(start.Add(time.Duration(n) * time.Hour)) }
+		at := func(n int) string { return start.Add(time.Duration(n) * time.Minute).String() }
+		step := func(n int) { d.Store.Clock.Freeze(start.Add(time.Duration(n) * time.Minute)) }
 		d.mustBan(servertest.Moderator, servertest.Viewer) // entries 1 and 2
 		step(1)
 		batch := d.banAll(servertest.Owner, servertest.Raider).GetBatchId() // 3 and 4
@@ -82,6 +82,11 @@ func TestSearchInLog(t *testing.T) {
 		d.wantLog(channelQuery("ruleId", rule))
 		exec(t, d.Store, "UPDATE events SET payload = ? WHERE sequence = 5", `{"ruleId":"`+rule+`"}`)
 		d.wantLog(channelQuery("ruleId", rule), 5)
+		for _, payload := range []string{`{"put":["` + rule + `"],"deleted":[],"cause":"restore"}`, `{"put":7,"deleted":["` + rule + `"],"cause":"restore"}`} {
+			exec(t, d.Store, "UPDATE events SET payload = ? WHERE sequence = 1", payload)
+			d.wantLog(channelQuery("ruleId", rule), 5, 1)
+			d.wantLog(channelQuery("cause[]", "restore"), 1)
+		}
 
 		page := d.log(d.creds[servertest.Owner], channelQuery("limit", "1", "since", at(0)))
 		for name, query := range map[string]url.Values{

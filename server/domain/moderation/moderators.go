@@ -70,18 +70,21 @@ type moderatedQuery struct {
 }
 
 // moderatedPage selects channels that a user moderates. A channel's id is its owner's id.
-// The join with channels excludes a channel that is being deleted, whose roles remain for
-// a while.
+// It excludes a channel that is being deleted, whose roles remain for a while.
 var moderatedPage = store.Declare(func(d *store.Dialect, q moderatedQuery) (string, []any) {
-	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{q.userID, Moderator.Name}
+	where, args := "roles.user_id = ? AND roles.role = ? AND EXISTS (SELECT 1 FROM users WHERE id = ? AND "+users.Exists+`)
+		AND EXISTS (SELECT 1 FROM channels c WHERE c.id = roles.channel_id)`, []any{q.userID, Moderator.Name, q.userID}
 	if q.after != nil {
-		above, more := d.Above("r.created_at", "r.channel_id", q.after.At, q.after.ID)
+		above, more := d.Above("roles.created_at", "roles.channel_id", q.after.At, q.after.ID)
 		where, args = where+" AND "+above, append(args, more...)
 	}
+	from, end := d.Page(store.Page{
+		Table: "roles", By: d.ByIndex("role_user_id_role_created_at_channel_id"), Where: where,
+		Order: "roles.created_at, roles.channel_id", Limit: q.limit,
+	})
 	return `
-		SELECT r.created_at, u.id, u.username, u.avatar_url
-		FROM users m JOIN roles r ON r.user_id = m.id JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
-		WHERE ` + where + ` ORDER BY r.created_at, r.channel_id` + store.Limit(q.limit), args
+		SELECT roles.created_at, u.id, u.username, u.avatar_url
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = roles.channel_id` + end, args
 })
 
 // readModerated reads the rows of the list after a place; nil is the start.
@@ -110,5 +113,5 @@ func (s *Service) RemoveModerator(ctx context.Context, req *moderatov1.RemoveMod
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.RemoveModeratorResponse{}, takeRole(ctx, s.Store, channelID, userID, Moderator)
+	return &moderatov1.RemoveModeratorResponse{}, s.takeRole(ctx, channelID, userID, Moderator)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/domain/held"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/rpc/validate"
@@ -85,36 +86,27 @@ func findMute(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.M
 }
 
 // applyMute mutes a user until the terms end. If the mute replaces another, the user's messages
-// are deleted already.
-func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms, replaces bool) error {
+// are deleted already. refused are messages that were refused, which are evidence too.
+func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms, replaces bool, refused ...chat.Message) error {
 	err := c.Tx.Mute.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
-		SetModeratorID(c.ActorID).SetMutedAt(c.Now).SetExpiresAt(*t.expiresAt).SetReason(t.reason).
+		SetModeratorID(c.ActorID).SetMutedAt(c.Now).SetExpiresAt(*t.expiresAt).SetReason(t.reason).SetNillableRuleID(t.ruleID).
 		Exec(ctx)
 	if err != nil {
 		return err
 	}
-	c.Emit("channel.mute", user.ID, &moderatov1.MuteEvent{
-		ChannelId:            c.ChannelID.String(),
-		ModeratorId:          c.ActorID.String(),
-		ClientId:             c.ClientID,
-		MutedUserId:          user.ID.String(),
-		MutedUserDisplayName: user.DisplayName,
-		MuteExpiresAt:        t.expiresAtProto(),
-		Reason:               t.reasonProto(),
-		ExpiresAt:            t.expiresAtProto(),
-		Cause:                string(byModerator),
-		Replaces:             replaces,
-		MutedUser:            users.Person(user),
-	})
+	emitMute(c, user, t, replaces)
 	if replaces {
 		return nil
 	}
-	evidence, err := readEvidence(ctx, c, user.ID)
+	evidence, err := readEvidenceWith(ctx, c, user.ID, refused)
 	if err != nil {
 		return err
 	}
-	c.KeepEvidence(evidence[user.ID])
+	c.KeepEvidence(evidence)
 	emitCleared(c, user.ID)
+	if err := held.Cancel(ctx, c, []uid.ID{user.ID}); err != nil {
+		return err
+	}
 	return chat.Clear(ctx, c.Tx, c.Store.Dialect, c.ChannelID, []uid.ID{user.ID}, chat.Mute, c.Now)
 }
 
@@ -142,7 +134,7 @@ func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequ
 		if err := removeMutes(ctx, c, row.UserID); err != nil || !req.GetRestoreMessages() {
 			return err
 		}
-		return restoreHeld(ctx, c, []uid.ID{userID}, chat.Mute)
+		return restoreLocked(ctx, c, []uid.ID{userID}, chat.Mute)
 	})
 	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		err = notMuted
@@ -170,6 +162,11 @@ func emitUnmute(c *change.Change, row *ent.Mute, of person, why cause, endReason
 
 // expireMute removes a mute that has lapsed and announces it.
 func expireMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
+	announceMuteExpiry(c, row)
+	return removeMutes(ctx, c, row.UserID)
+}
+
+func announceMuteExpiry(c *change.Change, row *ent.Mute) {
 	c.ByNobody(func() { // no actor, even when a new mute causes the removal
 		c.EmitOf(row.ModeratorID, "channel.mute.expire", row.UserID, &moderatov1.MuteExpireEvent{
 			ChannelId:     row.ChannelID.String(),
@@ -178,7 +175,6 @@ func expireMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
 			MuteExpiredAt: row.ExpiresAt.Proto(),
 		})
 	})
-	return removeMutes(ctx, c, row.UserID)
 }
 
 // removeMutes removes the rows of the mutes of some users.

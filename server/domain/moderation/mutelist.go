@@ -59,13 +59,16 @@ type mutesQuery struct {
 // mutesPage selects a page of a channel's muted users. The row of a mute that has lapsed remains
 // until its end is announced.
 var mutesPage = store.Declare(func(d *store.Dialect, q mutesQuery) (string, []any) {
-	where, args := d.Below("x.muted_at", "x.user_id", q.after.At, q.after.ID)
+	where, args := d.Below("mutes.muted_at", "mutes.user_id", q.after.At, q.after.ID)
+	from, end := d.Page(store.Page{
+		Table: "mutes", By: d.ByIndex("mute_channel_id_muted_at_user_id"),
+		Where: "mutes.channel_id = ? AND mutes.expires_at > " + d.Clock.Present() + " AND " + where,
+		Order: "mutes.muted_at DESC, mutes.user_id DESC", Limit: q.limit,
+	})
 	return `
-		SELECT x.muted_at, x.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, x.expires_at, x.reason
-		FROM mutes x` + d.ByIndex("mute_channel_id_muted_at_user_id") +
-		d.OrderedJoin() + `users u ON u.id = x.user_id` + d.OrderedJoin() + `users m ON m.id = x.moderator_id
-		WHERE x.channel_id = ? AND x.expires_at > ` + d.Clock.Present() + ` AND ` + where + `
-		ORDER BY x.muted_at DESC, x.user_id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
+		SELECT mutes.muted_at, mutes.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, mutes.expires_at, mutes.reason, mutes.rule_id
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = mutes.user_id` + d.OrderedJoin() + `users m ON m.id = mutes.moderator_id` + end,
+		append([]any{q.channelID}, args...)
 })
 
 func (s *Service) readMutes(ctx context.Context, q mutesQuery) (rows []listedMute, err error) {
@@ -76,7 +79,8 @@ func (s *Service) readMutes(ctx context.Context, q mutesQuery) (rows []listedMut
 			MutedBy:   &moderatov1.BannedBy{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text()},
 			ExpiresAt: r.Instant().Proto(),
 		}
-		m.row.Reason = terms{reason: r.Text()}.reasonProto()
+		t := terms{reason: r.Text(), ruleID: r.OptionalID()}
+		m.row.Reason, m.row.Cause, m.row.RuleId = t.reasonProto(), string(t.cause()), t.ruleIDProto()
 		rows = append(rows, m)
 		return nil
 	})

@@ -20,7 +20,7 @@ func TestBansReadByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		d, recorder := newRecordedDrive(t, url)
 		users := addUsers(t, d.Server, 8)
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		var all sync.WaitGroup
 		for _, user := range users {
 			all.Go(func() {

@@ -32,7 +32,7 @@ func TestBanOvertakesQueuedFollows(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		users := addUsers(t, d.Server, follows)
 		backend := d.AsService(t).Context()
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		var all sync.WaitGroup
 		call := func(do func() error) {
 			all.Go(func() {
@@ -74,7 +74,7 @@ func TestOnlyModeratorsHavePriority(t *testing.T) {
 		for _, user := range addUsers(t, d.Server, tries) {
 			callers = append(callers, d.As(t, user).Context())
 		}
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		earlier := len(recorder.Sent())
 		var all sync.WaitGroup
 		call := func(do func() error, want string) { all.Go(func() { wantReason(t, do(), want) }) }
@@ -146,7 +146,7 @@ func TestBackendChangesQueue(t *testing.T) {
 		if err := errors.Join(clipErr, vodErr); err != nil {
 			t.Fatal(err)
 		}
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		var all sync.WaitGroup
 		for waiting, call := range []func() error{
 			func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err }, // one of them holds the slot
@@ -185,7 +185,7 @@ func TestBackendChangesQueue(t *testing.T) {
 // the channel: the ban does not happen, and the other queued changes do.
 func TestCancelledCallLeavesQueue(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		var beside sync.WaitGroup
 		for _, user := range []uid.ID{servertest.Raider, servertest.Other} {
 			beside.Go(func() {
@@ -214,26 +214,26 @@ func TestCancelledCallLeavesQueue(t *testing.T) {
 	})
 }
 
-// holdChannel locks the channel until release is called, as a change on another server
+// lockChannel locks the channel until release is called, as a change on another server
 // does.
-func (d *drive) holdChannel(t *testing.T) (release func()) {
+func (d *drive) lockChannel(t *testing.T) (release func()) {
 	t.Helper()
-	held, released := make(chan struct{}), make(chan struct{})
-	hold := sync.OnceFunc(func() { close(held) }) // the transaction may be retried
+	locked, released := make(chan struct{}), make(chan struct{})
+	lock := sync.OnceFunc(func() { close(locked) }) // the transaction may be retried
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.Store.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 			var id uid.ID
 			err := store.QueryRow(ctx, tx, "SELECT id FROM channels WHERE id = ?"+d.Store.ForUpdate(), []any{servertest.Owner}, &id)
 			if err == nil {
-				hold()
+				lock()
 				<-released
 			}
 			return err
 		})
 	}()
 	select {
-	case <-held:
+	case <-locked:
 	case err := <-ended:
 		t.Fatal(err)
 	}

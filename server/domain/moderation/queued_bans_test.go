@@ -85,7 +85,7 @@ func TestQueuedBans(t *testing.T) {
 			d.say(servertest.Owner, servertest.Raider, "of the raider")
 			d.say(servertest.Owner, servertest.Viewer, "of the viewer")
 			before := len(d.eventTypes())
-			release := d.holdChannel(t)
+			release := d.lockChannel(t)
 			var all sync.WaitGroup
 			// One call has its turn already. It is either the first step, or this one, which
 			// has no priority over the steps and changes nothing.

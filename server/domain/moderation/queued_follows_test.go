@@ -41,7 +41,7 @@ func TestQueuedFollows(t *testing.T) {
 				return err
 			}
 		}
-		release := d.holdChannel(t)
+		release := d.lockChannel(t)
 		var all sync.WaitGroup
 		// This call changes nothing. Either this call or the first step has the first turn; the
 		// others wait.

@@ -26,12 +26,11 @@ import (
 const statusUnmuted = "UNMUTED"
 
 // RevertModerator lifts the present bans and mutes that a moderator made since a point in
-// time.
+// time, or the mutes that a rule made.
 func (s *Service) RevertModerator(ctx context.Context, req *moderatov1.RevertModeratorRequest) (*moderatov1.RevertModeratorResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	moderatorID := f.UUID("moderatorId", req.GetModeratorId())
-	since, _ := f.RequiredTime("since", req.GetSince())
+	of := parseReverted(f, req)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -41,21 +40,49 @@ func (s *Service) RevertModerator(ctx context.Context, req *moderatov1.RevertMod
 	var result *moderatov1.RevertModeratorResponse
 	idempotency.Result(ctx, &result)
 	err := change.ApplyLong(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
-		if since > c.Now {
+		if of.since > c.Now {
 			return apierr.Invalid(apierr.Violation{Field: "since", Description: "must not be in the future"})
 		}
-		r, err := planRevert(ctx, c, moderatorID, since)
+		r, err := planRevert(ctx, c, of)
 		if err != nil {
 			return err
 		}
 		result = r.result
-		if req.GetDryRun() {
-			return nil
+		if len(r.lifted) > 0 {
+			result.MessagesRemovedBefore, err = chat.RemovedBefore(ctx, c.Tx)
 		}
-		return r.apply(ctx, c)
+		if err != nil || req.GetDryRun() {
+			return err
+		}
+		if err := r.apply(ctx, c); err != nil || of.isOfRule() {
+			return err
+		}
+		return s.RevertRules(ctx, c, of.moderatorID, of.since)
 	})
 	return result, err
 }
+
+// reverted says whose bans and mutes a revert lifts: those of a moderator or of a rule.
+type reverted struct {
+	moderatorID, ruleID uid.ID
+	since               instant.Instant // 0 for all
+}
+
+func parseReverted(f *validate.Fields, req *moderatov1.RevertModeratorRequest) (of reverted) {
+	if req.GetRuleId() == "" {
+		of.moderatorID = f.UUID("moderatorId", req.GetModeratorId())
+		of.since, _ = f.RequiredTime("since", req.GetSince())
+		return of
+	}
+	if req.GetModeratorId() != "" {
+		f.Exclude("moderatorId", "ruleId")
+	}
+	of.ruleID = f.OptionalUUID("ruleId", req.GetRuleId())
+	of.since, _ = f.Time("since", req.GetSince())
+	return of
+}
+
+func (r *reverted) isOfRule() bool { return !r.ruleID.IsZero() }
 
 // sanction is a ban or mute that a revert lifts.
 type sanction struct {
@@ -77,29 +104,20 @@ func (x *sanction) eventType() string {
 
 // revert is a revert that is about to be applied.
 type revert struct {
-	moderatorID uid.ID
-	since       instant.Instant
-	lifted      []*sanction // in the order in which they were made
-	result      *moderatov1.RevertModeratorResponse
+	reverted
+
+	lifted []*sanction // in the order in which they were made
+	result *moderatov1.RevertModeratorResponse
 }
 
 // planRevert decides which bans and mutes are lifted, the oldest first. It leaves out users
 // who are being deleted.
-func planRevert(ctx context.Context, c *change.Change, moderatorID uid.ID, since instant.Instant) (*revert, error) {
-	// The bans of a deleted moderator name users.Deleted, those of one who is being deleted
-	// still name the moderator.
-	exists, err := c.Tx.User.Query().Where(user.ID(moderatorID)).Exist(ctx)
+func planRevert(ctx context.Context, c *change.Change, of reverted) (*revert, error) {
+	found, err := of.find(ctx, c, maxUndoResults+1)
 	if err != nil {
 		return nil, err
 	}
-	if !exists {
-		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
-	}
-	found, err := findSanctions(ctx, c, moderatorID, since, maxUndoResults+1)
-	if err != nil {
-		return nil, err
-	}
-	r := &revert{moderatorID: moderatorID, since: since, result: &moderatov1.RevertModeratorResponse{Counts: &moderatov1.RevertCounts{}}}
+	r := &revert{reverted: of, result: &moderatov1.RevertModeratorResponse{Counts: &moderatov1.RevertCounts{}}}
 	if len(found) > maxUndoResults {
 		found, r.result.HasMore = found[:maxUndoResults], true
 	}
@@ -119,7 +137,7 @@ func planRevert(ctx context.Context, c *change.Change, moderatorID uid.ID, since
 
 // plan is planRevert for some of the bans and mutes.
 func (r *revert) plan(ctx context.Context, c *change.Change, some []*sanction) error {
-	names, err := holdNames(ctx, c, usersOf(some))
+	names, err := lockNames(ctx, c, usersOf(some))
 	if err != nil {
 		return err
 	}
@@ -171,8 +189,10 @@ func usersOf(some []*sanction) []uid.ID {
 
 // apply lifts the bans and mutes, restores the messages, and ends the moderator's sweeps.
 func (r *revert) apply(ctx context.Context, c *change.Change) error {
-	if err := endSweepsOf(ctx, c, r.moderatorID); err != nil {
-		return err
+	if !r.isOfRule() {
+		if err := endSweepsOf(ctx, c, r.moderatorID); err != nil {
+			return err
+		}
 	}
 	var lifted []*undone
 	var muted []uid.ID
@@ -189,9 +209,11 @@ func (r *revert) apply(ctx context.Context, c *change.Change) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Tx.ReplacedBan.Delete().Where(replacedban.ChannelID(c.ChannelID), replacedban.ModeratorID(r.moderatorID), replacedban.BannedAtGTE(r.since)).Exec(ctx)
-	if err != nil {
-		return err
+	if !r.isOfRule() {
+		_, err = c.Tx.ReplacedBan.Delete().Where(replacedban.ChannelID(c.ChannelID), replacedban.ModeratorID(r.moderatorID), replacedban.BannedAtGTE(r.since)).Exec(ctx)
+		if err != nil {
+			return err
+		}
 	}
 	for some := range slices.Chunk(muted, bansPerStatement) {
 		if err := removeMutes(ctx, c, some...); err != nil {
@@ -204,36 +226,59 @@ func (r *revert) apply(ctx context.Context, c *change.Change) error {
 	return restore(ctx, c, muted, chat.Mute)
 }
 
-// findSanctions returns the present bans and mutes that a moderator made since a point in
-// time, the oldest first, up to a limit.
-func findSanctions(ctx context.Context, c *change.Change, moderatorID uid.ID, since instant.Instant, limit int) ([]*sanction, error) {
-	var found []*sanction
-	args := []any{moderatorID, c.ChannelID, since}
+// find returns the present bans and mutes to lift, the oldest first, up to a limit.
+func (r *reverted) find(ctx context.Context, c *change.Change, limit int) ([]*sanction, error) {
+	if r.isOfRule() {
+		return findMutes(ctx, c, "mute_channel_id_rule_id_muted_at_user_id", "rule_id", r.ruleID, r.since, limit)
+	}
+	// The bans of a deleted moderator name users.Deleted, those of one who is being deleted
+	// still name the moderator.
+	exists, err := c.Tx.User.Query().Where(user.ID(r.moderatorID)).Exist(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+	}
+	found, err := r.findBans(ctx, c, limit)
+	if err != nil {
+		return nil, err
+	}
+	mutes, err := findMutes(ctx, c, "mute_moderator_id_channel_id_muted_at_user_id", "moderator_id", r.moderatorID, r.since, limit)
+	found = append(found, mutes...)
+	slices.SortStableFunc(found, func(a, b *sanction) int { return cmp.Compare(a.at, b.at) })
+	return found[:min(len(found), limit)], err
+}
+
+// findBans returns the present bans of the moderator.
+func (r *reverted) findBans(ctx context.Context, c *change.Change, limit int) (found []*sanction, err error) {
 	of := c.Store
-	err := store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+personColumns+`, `+authz.IsModerator("b.channel_id", "b.user_id")+`
+	err = store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+personColumns+`, `+authz.IsModerator("b.channel_id", "b.user_id")+`
 		FROM bans b`+of.ByIndex("ban_moderator_id_channel_id_banned_at_user_id")+of.OrderedJoin()+`users u ON u.id = b.user_id
 		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+` AND u.`+users.Exists+`
-		ORDER BY b.banned_at, b.user_id`+store.Limit(limit), args, func(scan func(...any) error) error {
-		b := &ban{moderatorID: moderatorID}
+		ORDER BY b.banned_at, b.user_id`+store.Limit(limit), []any{r.moderatorID, c.ChannelID, r.since}, func(scan func(...any) error) error {
+		b := &ban{moderatorID: r.moderatorID}
 		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.username, &b.displayName, &b.avatarURL, &b.isModerator)
 		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: &undone{ban: b}, person: b.person})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	err = store.QueryEach(ctx, c.Tx, `SELECT m.user_id, m.muted_at, m.reason, m.expires_at, `+personColumns+`
-		FROM mutes m`+of.ByIndex("mute_moderator_id_channel_id_muted_at_user_id")+of.OrderedJoin()+`users u ON u.id = m.user_id
-		WHERE m.moderator_id = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ? AND u.`+users.Exists+`
-		ORDER BY m.muted_at, m.user_id`+store.Limit(limit), append(args, c.Now), func(scan func(...any) error) error {
-		x := &sanction{mute: &ent.Mute{ChannelID: c.ChannelID, ModeratorID: moderatorID}}
-		err := scan(&x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt, &x.username, &x.displayName, &x.avatarURL)
+	return found, err
+}
+
+// findMutes returns the present mutes of which a column has a value, which an index finds.
+func findMutes(ctx context.Context, c *change.Change, index, column string, value uid.ID, since instant.Instant, limit int) (found []*sanction, err error) {
+	of := c.Store
+	err = store.QueryEach(ctx, c.Tx, `SELECT m.moderator_id, m.user_id, m.muted_at, m.reason, m.expires_at, `+personColumns+`
+		FROM mutes m`+of.ByIndex(index)+of.OrderedJoin()+`users u ON u.id = m.user_id
+		WHERE m.`+column+` = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ? AND u.`+users.Exists+`
+		ORDER BY m.muted_at, m.user_id`+store.Limit(limit), []any{value, c.ChannelID, since, c.Now}, func(scan func(...any) error) error {
+		x := &sanction{mute: &ent.Mute{ChannelID: c.ChannelID}}
+		err := scan(&x.mute.ModeratorID, &x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt, &x.username, &x.displayName, &x.avatarURL)
 		x.userID, x.at = x.mute.UserID, x.mute.MutedAt
 		found = append(found, x)
 		return err
 	})
-	slices.SortStableFunc(found, func(a, b *sanction) int { return cmp.Compare(a.at, b.at) })
-	return found[:min(len(found), limit)], err
+	return found, err
 }
 
 // readSequences reads the sequences of the events of bans and mutes that were made at the

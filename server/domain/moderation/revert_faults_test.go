@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/moderato-live/moderato/internal/uid"
+
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/server/store"
@@ -120,6 +122,11 @@ func TestRevertInParts(t *testing.T) {
 		wantReverted(t, d.revert(servertest.Moderator, 0, false))
 		wantSearch(t, d.Store, recorder, "FROM bans b", "ban_moderator_id_channel_id_banned_at_user_id")
 		wantSearch(t, d.Store, recorder, "FROM mutes m", "mute_moderator_id_channel_id_muted_at_user_id")
+		_, err := d.Moderation.RevertModerator(d.creds[servertest.Owner].Context(), &moderatov1.RevertModeratorRequest{
+			ChannelId: servertest.Owner.String(), RuleId: uid.New().String(),
+		})
+		wantReason(t, err, "OK")
+		wantSearch(t, d.Store, recorder, "FROM mutes m", "mute_channel_id_rule_id_muted_at_user_id")
 	})
 }
 

@@ -86,7 +86,7 @@ func TestRevertLiftsWhatTheModeratorDid(t *testing.T) {
 			return map[string]any{"userId": id.String(), "username": nameOf(id), "status": status}
 		}
 		want := map[string]any{
-			"counts": map[string]any{"unbanned": 4.0, "unmuted": 1.0, "restored": 0.0}, "hasMore": false,
+			"counts": map[string]any{"unbanned": 4.0, "unmuted": 1.0, "restored": 0.0}, "hasMore": false, "messagesRemovedBefore": nil,
 			"results": []any{
 				result(both, "UNMUTED"), result(crowd[8], "UNBANNED"), result(crowd[7], "UNBANNED"), result(timed, "UNBANNED"), result(both, "UNBANNED"),
 			},

@@ -77,15 +77,18 @@ type holdersQuery struct {
 
 // holdersPage selects users who hold a role in a channel.
 var holdersPage = store.Declare(func(d *store.Dialect, q holdersQuery) (string, []any) {
-	where, args := "c.id = ? AND roles.role = ?", []any{q.channelID, q.role}
+	where, args := "roles.channel_id = ? AND roles.role = ? AND "+listing.ChannelExists, []any{q.channelID, q.role, q.channelID}
 	if q.after != nil {
 		above, more := d.Above("roles.created_at", "roles.user_id", q.after.At, q.after.ID)
 		where, args = where+" AND "+above, append(args, more...)
 	}
+	from, end := d.Page(store.Page{
+		Table: "roles", By: d.ByIndex("role_channel_id_role_created_at_user_id"), Where: where,
+		Order: "roles.created_at, roles.user_id", Limit: q.limit,
+	})
 	return `
 		SELECT roles.created_at, u.id, u.display_name, u.slug, u.avatar_url
-		FROM channels c JOIN roles ON roles.channel_id = c.id JOIN users u ON u.id = roles.user_id
-		WHERE ` + where + ` ORDER BY roles.created_at, roles.user_id` + store.Limit(q.limit), args
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = roles.user_id` + end, args
 })
 
 func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *rolePlace, limit int) (rows []holder, err error) {
@@ -101,8 +104,8 @@ func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, 
 // giveRole gives a user a role, on behalf of the caller of the current request. If the user
 // already holds the role, nothing changes and no event is emitted.
 func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
-	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, u *ent.User, held bool) error {
-		if held {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, u *ent.User, has bool) error {
+		if has {
 			return nil
 		}
 		emitRole(c, r.add, u, r)
@@ -118,13 +121,16 @@ func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r R
 
 // takeRole takes a role from a user, on behalf of the caller of the current request. If the
 // user does not hold the role, nothing changes and no event is emitted.
-func takeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
-	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, u *ent.User, held bool) error {
-		if !held {
+func (s *Service) takeRole(ctx context.Context, channelID, userID uid.ID, r Role) error {
+	return changeRole(ctx, s.Store, channelID, userID, r, func(ctx context.Context, c *change.Change, u *ent.User, has bool) error {
+		if !has {
 			return nil
 		}
 		emitRole(c, r.remove, u, r)
 		_, err := c.Tx.Role.Delete().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exec(ctx)
+		if err == nil && r == Moderator {
+			err = s.PassRules(ctx, c, userID)
+		}
 		if err != nil {
 			return err
 		}
@@ -147,11 +153,11 @@ func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r
 		if userID == channelID {
 			return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 		}
-		held, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)
+		has, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)
 		if err != nil {
 			return err
 		}
-		return body(ctx, c, u, held)
+		return body(ctx, c, u, has)
 	})
 }
 

@@ -34,8 +34,9 @@ func readStates(ctx context.Context, s *store.Store, q store.Queryer, of *condit
 	earlier := "FALSE"
 	if of.firstWithin > 0 {
 		earlier = "EXISTS (SELECT 1 FROM messages m" + s.ByIndex("message_user_id_channel_id_generation_sent_at_id") +
-			" WHERE m.user_id = u.id AND m.channel_id = ? AND m.sent_at < ?)"
-		args = append(args, channel, now.Add(-of.firstWithin))
+			" WHERE m.user_id = u.id AND m.channel_id = ? AND m.sent_at < ?) OR EXISTS (SELECT 1 FROM first_messages p" + s.ByPrimaryKey("first_messages") +
+			" WHERE p.user_id = u.id AND p.channel_id = ?)" // retention removed a message, which is older than any bound
+		args = append(args, channel, now.Add(-of.firstWithin), channel)
 	}
 	states := make(map[uid.ID]*userState, len(ids))
 	err := store.QueryEach(ctx, q, `SELECT u.id, u.username, u.display_name,

@@ -2,10 +2,12 @@ package moderation
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
 	"github.com/moderato-live/moderato/internal/fair"
+	"github.com/moderato-live/moderato/internal/uid"
 )
 
 const (
@@ -32,6 +34,35 @@ func NewSweeps() *Sweeps { return newSweeps(max(1, min(2, runtime.GOMAXPROCS(0)/
 
 func newSweeps(slots int) *Sweeps {
 	return &Sweeps{gate: fair.NewGate(slots), previews: fair.NewRoom(maxPreviews, maxOwnPreviews)}
+}
+
+// Turn waits for a turn of the posts of a channel, whoever sends them, in which a text may take
+// long to match. release ends the turn.
+func (s *Sweeps) Turn(ctx context.Context, channelID uid.ID) (release func(), err error) {
+	of := fair.FromContext(ctx)
+	of.Owner = fair.Owner{User: channelID}
+	slot, err := s.gate.Acquire(fair.NewContext(ctx, of))
+	if err != nil {
+		return nil, err
+	}
+	return slot.Release, nil
+}
+
+// Examine runs do in turns, as a preview does. do calls yield often, which gives others their turns.
+// If do takes longer than a time in all, Examine returns tooLarge.
+func (s *Sweeps) Examine(ctx context.Context, within time.Duration, tooLarge error, do func(ctx context.Context, yield func(context.Context) error) error) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	bounded, cancel := t.limit(ctx, within)
+	defer cancel()
+	err = do(bounded, t.yield)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errTooLarge) {
+		return tooLarge
+	}
+	return err
 }
 
 // turns are the turns of one preview. Only one goroutine may use them.

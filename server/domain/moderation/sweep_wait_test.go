@@ -44,7 +44,7 @@ func TestCommitIsNotRefusedOnceItHasBanned(t *testing.T) {
 				}
 			}, func() {
 				<-gate.Move(readOfSweep)
-				release := d.holdWriter()
+				release := d.lockWriter()
 				defer release()
 				gate.Open()
 				// The second one begins to wait after the commit, and is refused nevertheless.
@@ -169,8 +169,8 @@ func (d *drive) mustBeComplete(r *moderatov1.CommitSweepResponse, err error) {
 	}
 }
 
-// holdWriter keeps other transactions of the server from beginning until release is called.
-func (d *drive) holdWriter() (release func()) {
+// lockWriter keeps other transactions of the server from beginning until release is called.
+func (d *drive) lockWriter() (release func()) {
 	held, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(held) })
 	var holder sync.WaitGroup

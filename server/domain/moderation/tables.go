@@ -45,8 +45,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "expire bans", Interval: expireInterval,
-				Run:     jobs.All((&Expirer{Store: env.Store}).ExpireBans),
-				Backlog: jobs.CountDue(env.Store, "bans", "expires_at", ofExistingChannel),
+				Run: jobs.All((&Expirer{Store: env.Store}).ExpireBans),
+				Due: jobs.Lapsed(env.Store, "bans", "expires_at", 0, ofExistingChannel),
 			}
 		},
 	},
@@ -94,8 +94,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "complete sweeps", Interval: expireInterval,
-				Run:     jobs.All((&SweepCompleter{Store: env.Store}).Complete),
-				Backlog: jobs.CountDue(env.Store, "sweeps", "due_at", "1 = 1"),
+				Run: jobs.All((&SweepCompleter{Store: env.Store}).Complete),
+				Due: jobs.Lapsed(env.Store, "sweeps", "due_at", 0, "1 = 1"),
 			}
 		},
 	},
@@ -107,8 +107,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "remove old sweeps", Interval: 10 * time.Second, MaxRest: 50 * time.Millisecond,
-				Run:     (&SweepCompleter{Store: env.Store}).RemoveOld,
-				Backlog: jobs.CountDue(env.Store, "sweeps", "remove_at", "1 = 1"),
+				Run: (&SweepCompleter{Store: env.Store}).RemoveOld,
+				Due: jobs.Lapsed(env.Store, "sweeps", "remove_at", 0, "1 = 1"),
 			}
 		},
 	},
@@ -117,6 +117,7 @@ var Tables = []tables.Table{
 		Users: []tables.UserColumn{
 			{Name: "user_id", Erase: tables.RemoveRow}, {Name: "moderator_id", Erase: tables.ReplaceID}, {Name: "reason", Erase: tables.WithRow},
 		},
+		Impersonal: []string{"rule_id"},
 		Imports:    []tables.Import{tables.ImportOf((*platformv1.Record).GetMute, putMute, (*platformv1.MuteRecord).GetChannelId)},
 		References: []tables.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 		Checks: []tables.Check{{
@@ -127,8 +128,8 @@ var Tables = []tables.Table{
 		Expire: func(env tables.Env) jobs.Job {
 			return jobs.Job{
 				Name: "expire mutes", Interval: expireInterval,
-				Run:     jobs.All((&Expirer{Store: env.Store}).ExpireMutes),
-				Backlog: jobs.CountDue(env.Store, "mutes", "expires_at", "1 = 1"),
+				Run: jobs.All((&Expirer{Store: env.Store}).ExpireMutes),
+				Due: jobs.Lapsed(env.Store, "mutes", "expires_at", 0, "1 = 1"),
 			}
 		},
 	},

@@ -20,6 +20,7 @@ const (
 	byExpiry    cause = "expired"
 	byBatch     cause = "batch"
 	byRevert    cause = "revert"
+	byRule      cause = "rule"
 )
 
 // terms says why and until when a ban or mute lasts, and to which batch it belongs.
@@ -27,6 +28,7 @@ type terms struct {
 	reason    string           // empty if there is none
 	expiresAt *instant.Instant // nil if it lasts until it is removed
 	batchID   *uid.ID          // nil if it belongs to no batch
+	ruleID    *uid.ID          // nil if no rule made it
 }
 
 func (t terms) reasonProto() *string {
@@ -50,12 +52,22 @@ func (t terms) batchIDProto() *string {
 	return new(t.batchID.String())
 }
 
-// cause returns the cause of a ban with the terms.
-func (t terms) cause() cause {
-	if t.batchID == nil {
-		return byModerator
+func (t terms) ruleIDProto() *string {
+	if t.ruleID == nil {
+		return nil
 	}
-	return byBatch
+	return new(t.ruleID.String())
+}
+
+// cause returns the cause of a ban or mute with the terms.
+func (t terms) cause() cause {
+	switch {
+	case t.batchID != nil:
+		return byBatch
+	case t.ruleID != nil:
+		return byRule
+	}
+	return byModerator
 }
 
 // hasLapsed reports whether what has the terms is over.

@@ -70,6 +70,9 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 		if !req.GetRestoreMessages() {
 			return nil
 		}
+		if result.MessagesRemovedBefore, err = chat.RemovedBefore(ctx, c.Tx); err != nil {
+			return err
+		}
 		return restore(ctx, c, free, chat.Ban)
 	})
 	return result, err
@@ -85,12 +88,12 @@ func restore(ctx context.Context, c *change.Change, ids []uid.ID, by chat.Sancti
 	return nil
 }
 
-// restoreHeld is restore for users who may be deleted meanwhile.
-func restoreHeld(ctx context.Context, c *change.Change, ids []uid.ID, by chat.Sanction) error {
+// restoreLocked locks users, who may be deleted meanwhile, and restores the messages of those who exist.
+func restoreLocked(ctx context.Context, c *change.Change, ids []uid.ID, by chat.Sanction) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	names, err := holdNames(ctx, c, ids)
+	names, err := lockNames(ctx, c, ids)
 	if err != nil {
 		return err
 	}
@@ -128,7 +131,7 @@ func planUndo(ctx context.Context, c *change.Change, batchID uid.ID) (*undo, err
 
 // plan is planUndo for some of the users.
 func (u *undo) plan(ctx context.Context, c *change.Change, batchID uid.ID, ids []uid.ID) error {
-	names, err := holdNames(ctx, c, ids)
+	names, err := lockNames(ctx, c, ids)
 	if err != nil {
 		return err
 	}
@@ -216,10 +219,10 @@ func bannedBy(ctx context.Context, tx *ent.Tx, row *ent.BanBatch) ([]uid.ID, err
 	return ids, err
 }
 
-// holdNames returns the usernames of those users who exist, and keeps these users from
-// being deleted until the transaction ends: their messages must not become visible after
+// lockNames returns the usernames of those users who exist, and locks these users against
+// deletion until the transaction ends: their messages must not become visible after
 // the response to the deletion.
-func holdNames(ctx context.Context, c *change.Change, ids []uid.ID) (map[uid.ID]string, error) {
+func lockNames(ctx context.Context, c *change.Change, ids []uid.ID) (map[uid.ID]string, error) {
 	names := make(map[uid.ID]string, len(ids))
 	err := store.QueryEach(ctx, c.Tx, "SELECT id, username FROM users"+c.Store.ByPrimaryKey("users")+" WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists+
 		" ORDER BY id"+c.Store.ForShare(), store.Args(ids), func(scan func(...any) error) error {

@@ -81,7 +81,7 @@ var userInChannel = store.Declare(func(d *store.Dialect, q userQuery) (string, [
 	hasRole := "EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = u.id AND r.role = ?)"
 	query := `
 		SELECT u.id, u.display_name, u.slug, u.avatar_url, ` + hasRole + `, ` + hasRole + `, ` + hasRole + `, f.followed_at, ` + subscription + `,
-			b.banned_at, ` + sanctionColumns("b", "b.batch_id", "bb") + `, ` + sanctionColumns("mutes", "NULL", "mb") + `
+			b.banned_at, ` + sanctionColumns("b", "b.batch_id", "NULL", "bb") + `, ` + sanctionColumns("mutes", "NULL", "mutes.rule_id", "mb") + `
 		FROM users u
 		LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id AND ` + authz.InForce(d.Clock, "b") + `
 		LEFT JOIN users bb ON bb.id = b.moderator_id
@@ -131,23 +131,21 @@ func readState(r *store.Row, channelID uid.ID, hasCard bool, result *moderatov1.
 	}
 }
 
-// sanctionColumns are the columns of a row of bans or mutes, with the batch, and the user by
-// whom it was made, that readSanction reads.
-func sanctionColumns(table, batch, by string) string {
-	return by + ".id, COALESCE(" + by + ".display_name, ''), COALESCE(" + by + ".slug, ''), COALESCE(" + table + ".reason, ''), " + table + ".expires_at, " + batch
+// sanctionColumns are the columns of a row of bans or mutes, with the batch or rule, and the user
+// by whom it was made, that readSanction reads.
+func sanctionColumns(table, batch, rule, by string) string {
+	return by + ".id, COALESCE(" + by + ".display_name, ''), COALESCE(" + by + ".slug, ''), COALESCE(" + table + ".reason, ''), " + table + ".expires_at, " + batch + ", " + rule
 }
 
 // readSanction reads a ban or mute; it returns nil if there is none.
 func readSanction(r *store.Row) *moderatov1.UserSanction {
 	id, by := r.OptionalID(), &moderatov1.BannedBy{DisplayName: r.Text(), Slug: r.Text()}
-	t, cause := terms{reason: r.Text(), expiresAt: r.OptionalInstant(), batchID: r.OptionalID()}, byModerator
+	t := terms{reason: r.Text(), expiresAt: r.OptionalInstant(), batchID: r.OptionalID(), ruleID: r.OptionalID()}
 	if id == nil {
 		return nil
 	}
-	if by.Id = id.String(); t.batchID != nil {
-		cause = byBatch
-	}
+	by.Id = id.String()
 	return &moderatov1.UserSanction{
-		Reason: t.reasonProto(), ExpiresAt: t.expiresAtProto(), BatchId: t.batchIDProto(), Cause: string(cause), Moderator: by,
+		Reason: t.reasonProto(), ExpiresAt: t.expiresAtProto(), BatchId: t.batchIDProto(), RuleId: t.ruleIDProto(), Cause: string(t.cause()), Moderator: by,
 	}
 }

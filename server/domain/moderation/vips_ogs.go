@@ -67,7 +67,7 @@ func (s *Service) RemoveVip(ctx context.Context, req *moderatov1.RemoveVipReques
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.RemoveVipResponse{}, takeRole(ctx, s.Store, channelID, userID, VIP)
+	return &moderatov1.RemoveVipResponse{}, s.takeRole(ctx, channelID, userID, VIP)
 }
 
 // AddOg gives a user the OG role.
@@ -90,5 +90,5 @@ func (s *Service) RemoveOg(ctx context.Context, req *moderatov1.RemoveOgRequest)
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.RemoveOgResponse{}, takeRole(ctx, s.Store, channelID, userID, OG)
+	return &moderatov1.RemoveOgResponse{}, s.takeRole(ctx, channelID, userID, OG)
 }
