@@ -31,9 +31,13 @@ const (
 // audienceOf returns the audience of a type as clients know it, independently of the
 // contract: that of its subject, such as chat.
 func audienceOf(kind string) int {
+	switch kind {
+	case "channel.chat.rules", "channel.chat.flag", "channel.chat.hold", "channel.chat.hold.update", "channel.shield.preset":
+		return moderators
+	}
 	subject, _, _ := strings.Cut(strings.TrimPrefix(kind, "channel."), ".")
 	switch subject {
-	case "stream", "update", "raid", "chat":
+	case "stream", "update", "raid", "chat", "shield":
 		return public
 	case "follow", "unfollow", "subscribe", "subscription", "thanks", "vote":
 		return channel

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/moderato-live/moderato/server/change/tables"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
@@ -16,13 +17,7 @@ var Tables = []tables.Table{
 			return jobs.Job{
 				Name: "remove ended event sessions", Interval: ConfirmInterval,
 				Run: func(ctx context.Context) (bool, error) { return clean(ctx, env.Store) },
-				Backlog: func(ctx context.Context) (int64, error) {
-					now, err := env.Store.Clock.Now(ctx, env.Store.Read)
-					if err != nil {
-						return 0, err
-					}
-					return jobs.Count(ctx, env.Store, "SELECT 1 FROM event_sessions WHERE seen_at < ?", now.Add(-2*Lifetime))
-				},
+				Due: ended(env.Store),
 			}
 		},
 	},
@@ -32,4 +27,12 @@ var Tables = []tables.Table{
 			{Name: "condition_user_id", Erase: tables.RemoveRow}, {Name: "acting_user_id", Erase: tables.RemoveRow},
 		},
 	},
+}
+
+// ended selects the sessions of servers that crashed, and the subscriptions without a session.
+func ended(s *store.Store) func() (string, []any) {
+	return func() (string, []any) {
+		sessions, args := jobs.Before(s, "event_sessions", "seen_at", 2*Lifetime)()
+		return sessions + " UNION ALL SELECT 1 FROM event_subscriptions x WHERE NOT EXISTS (SELECT 1 FROM event_sessions s WHERE s.id = x.session_id)", args
+	}
 }

@@ -4,20 +4,15 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
-	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/change/tables"
-	"github.com/moderato-live/moderato/server/event/sessions"
-	"github.com/moderato-live/moderato/server/event/socketio"
+	"github.com/moderato-live/moderato/server/event/live"
+	"github.com/moderato-live/moderato/server/event/live/livetest"
 	"github.com/moderato-live/moderato/server/event/socketio/socketiotest"
 	"github.com/moderato-live/moderato/server/event/watch"
 	"github.com/moderato-live/moderato/server/rpc/authn"
@@ -68,6 +63,34 @@ func TestSessionReceivesChatWithoutCursor(t *testing.T) {
 					t.Errorf("got %s", m.Raw)
 				}
 				return
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	})
+}
+
+// TestSessionsOfModeratorsReceiveLiveEvents subscribes a moderator and a viewer to an event for
+// moderators, which happens on another server.
+func TestSessionsOfModeratorsReceiveLiveEvents(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		elsewhere, c := livetest.Elsewhere(t, s.Store), connect(t, s)
+		_, o := subscribe(t, s, s.As(t, servertest.Moderator), c.Session, "channel.chat.flag", servertest.Owner)
+		must(t, o)
+		_, o = subscribe(t, s, s.As(t, servertest.Viewer), connect(t, s).Session, "channel.chat.flag", servertest.Owner)
+		if o.Reason != "NOT_CHANNEL_MODERATOR" {
+			t.Errorf("a viewer: got %+v", o)
+		}
+		now := storetest.Must(s.Store.Clock.Now(t.Context(), s.Store.Read))
+		for late := time.After(patience); ; { // the delivery begins shortly after the response
+			elsewhere.Post(live.New("channel.chat.flag", servertest.Owner, now, &moderatov1.ChatFlagEvent{Message: "buy"}))
+			select {
+			case m := <-c.Messages:
+				if m.Metadata.SubscriptionType != "channel.chat.flag" || m.Payload["message"] != "buy" || m.Metadata.Cursor != "" {
+					t.Errorf("got %s", m.Raw)
+				}
+				return
+			case <-late:
+				t.Fatal("nothing arrives")
 			case <-time.After(200 * time.Millisecond):
 			}
 		}
@@ -316,181 +339,6 @@ func TestSubscriptionThroughAnotherServer(t *testing.T) {
 			if time.Now().After(until) {
 				t.Fatal("the subscription did not end")
 			}
-		}
-	})
-}
-
-func TestIdleConnectionsAreLimited(t *testing.T) {
-	t.Parallel()
-	config := servertest.Config(storetest.SQLite(t))
-	config.Sockets = socketio.Limits{IdlePerAddress: 2}
-	s := servertest.Start(t, config)
-	s.Load(t, servertest.World()...)
-	_, o := subscribe(t, s, s.As(t, servertest.Owner), connect(t, s).Session, "channel.ban", servertest.Owner)
-	must(t, o)
-	idle := []*socketiotest.Client{connect(t, s), connect(t, s)}
-	if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
-		t.Error("a third connection without a subscription is accepted")
-	}
-	idle[0].Close()
-	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
-			return
-		}
-		if time.Now().After(until) {
-			t.Fatal("a connection that closed is still counted")
-		}
-	}
-}
-
-// TestIdlePlacesAreTakenFromTheFullestAddress has an address take all places of a server, and
-// others connect.
-func TestIdlePlacesAreTakenFromTheFullestAddress(t *testing.T) {
-	t.Parallel()
-	config := servertest.Config(storetest.SQLite(t))
-	config.Sockets = socketio.Limits{Idle: 3}
-	config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	s := servertest.Start(t, config)
-	dialFrom := func(address string) (*websocket.Conn, error) {
-		ws, _, err := websocket.DefaultDialer.Dial("ws://"+s.HTTPAddr+websocketPath, http.Header{"X-Forwarded-For": {address}}) //nolint:bodyclose // it is empty
-		if err == nil {
-			t.Cleanup(func() { _ = ws.Close() })
-			_ = ws.SetReadDeadline(time.Now().Add(5 * time.Second)) // it must not end because nobody joins
-			read(t, ws)
-		}
-		return ws, err
-	}
-	var first *websocket.Conn
-	for range 3 {
-		ws, err := dialFrom("203.0.113.1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		first = cmp.Or(first, ws)
-	}
-	if _, err := dialFrom("203.0.113.1"); err == nil {
-		t.Error("the address takes a fourth place")
-	}
-	if _, err := dialFrom("198.51.100.1"); err != nil {
-		t.Errorf("another address: got %v", err)
-	}
-	for read(t, first) != "" { // the connection that was evicted
-	}
-}
-
-// TestConnectionWhoseSubscriptionsEndedIsIdle ends the only subscription of a session. The
-// connection must count again, although its session may stay for a while.
-func TestConnectionWhoseSubscriptionsEndedIsIdle(t *testing.T) {
-	t.Parallel()
-	config := servertest.Config(storetest.SQLite(t))
-	config.Sockets = socketio.Limits{IdlePerAddress: 2}
-	s := servertest.Start(t, config)
-	s.Load(t, servertest.World()...)
-	c, owner := connect(t, s), s.As(t, servertest.Owner)
-	got, o := subscribe(t, s, owner, c.Session, "channel.ban", servertest.Owner)
-	must(t, o)
-	_, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).DeleteSubscription(owner.Context(), &moderatov1.DeleteSubscriptionRequest{Id: got.GetId()})
-	must(t, servertest.OutcomeOf(err))
-	connect(t, s)
-	if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
-		t.Error("a third connection without a subscription is accepted")
-	}
-	c.Close()
-	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := socketiotest.Dial(t, s.HTTPAddr); err == nil {
-			return
-		}
-		if time.Now().After(until) {
-			t.Fatal("a connection that closed is still counted")
-		}
-	}
-}
-
-func TestIdleConnectionsEnd(t *testing.T) {
-	t.Parallel()
-	config := servertest.Config(storetest.SQLite(t))
-	config.Sockets = socketio.Limits{IdleTime: 2 * time.Second}
-	s := servertest.Start(t, config)
-	s.Load(t, servertest.World()...)
-	subscribed := connect(t, s)
-	_, o := subscribe(t, s, s.As(t, servertest.Owner), subscribed.Session, "channel.ban", servertest.Owner)
-	must(t, o)
-	if m := connect(t, s).Next(t); m.Raw != "" {
-		t.Errorf("got %s, want the end of the connection", m.Raw)
-	}
-	ban(t, s, servertest.Raider)
-	if m := subscribed.Next(t); m.Metadata.SubscriptionType != "channel.ban" {
-		t.Errorf("a session with a subscription was closed: %s", m.Raw)
-	}
-}
-
-func TestSessionsEndWithTheirServer(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		one, two := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
-		one.Load(t, servertest.World()...)
-		c := connect(t, one)
-		_, o := subscribe(t, one, one.As(t, servertest.Owner), c.Session, "channel.ban", servertest.Owner)
-		must(t, o)
-		one.Stop(t)
-		if m := c.Next(t); m.Raw != "" {
-			t.Errorf("got %s, want the end of the connection", m.Raw)
-		}
-		if n := storetest.Must(two.Store.Read.EventSession.Query().Count(t.Context())) + storetest.Must(two.Store.Read.EventSubscription.Query().Count(t.Context())); n != 0 {
-			t.Errorf("%d rows are left", n)
-		}
-	})
-}
-
-// TestSubscriptionsOfErasedSessionsAreRemoved removes only the session, as the erasure of its
-// user does. Its server does not run.
-func TestSubscriptionsOfErasedSessionsAreRemoved(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		crashed := sessions.Sessions{Store: s.Store, ServerID: uid.New()}
-		var ids [2]uid.ID
-		for i := range ids {
-			ids[i] = uid.New()
-			if err := crashed.Add(t.Context(), ids[i]); err != nil {
-				t.Fatal(err)
-			}
-			_, o := subscribe(t, s, s.As(t, servertest.Owner), ids[i].String(), "channel.ban", servertest.Owner)
-			must(t, o)
-		}
-		err := s.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			return tx.EventSession.DeleteOneID(ids[0]).Exec(ctx)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := sessions.Tables[0].Expire(tables.Env{Store: s.Store}).Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if row := storetest.Must(s.Store.Read.EventSubscription.Query().Only(t.Context())); row.SessionID != ids[1] {
-			t.Errorf("the subscription of session %s is left, want that of %s", row.SessionID, ids[1])
-		}
-	})
-}
-
-// TestSessionsOfCrashedServersExpire has rows of a server that does not run.
-func TestSessionsOfCrashedServersExpire(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		crashed := sessions.Sessions{Store: s.Store, ServerID: uid.New()}
-		session := uid.New()
-		if err := crashed.Add(t.Context(), session); err != nil {
-			t.Fatal(err)
-		}
-		owner := s.As(t, servertest.Owner)
-		_, o := subscribe(t, s, owner, session.String(), "channel.ban", servertest.Owner)
-		must(t, o)
-		s.Store.Clock.Advance(sessions.Lifetime + time.Second)
-		if _, o := subscribe(t, s, owner, session.String(), "channel.unban", servertest.Owner); o.Reason != "SESSION_NOT_FOUND" {
-			t.Errorf("got %+v for a session that was not confirmed", o)
-		}
-		s.Store.Clock.Advance(sessions.Lifetime)
-		if _, err := sessions.Tables[0].Expire(tables.Env{Store: s.Store}).Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if n := storetest.Must(s.Store.Read.EventSession.Query().Count(t.Context())) + storetest.Must(s.Store.Read.EventSubscription.Query().Count(t.Context())); n != 0 {
-			t.Errorf("%d rows are left", n)
 		}
 	})
 }

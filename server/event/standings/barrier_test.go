@@ -18,6 +18,7 @@ import (
 // have them already, so it is not complete before they were sent, and nothing is confirmed
 // up to the present.
 func TestEventsWithoutPositionHoldBack(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		emit := func(channelID uid.ID) (at instant.Instant) {
 			t.Helper()

@@ -44,6 +44,12 @@ var effects = map[eventtype.Type]effect{
 	"channel.vip.remove":       {roleRemove, platformv1.Role_ROLE_VIP},
 	"channel.og.add":           {roleAdd, platformv1.Role_ROLE_OG},
 	"channel.og.remove":        {roleRemove, platformv1.Role_ROLE_OG},
+	// The observer finds out whether messages are examined: see addEvents.
+	"channel.chat.settings": {kind: messageCheck},
+	"channel.chat.rules":    {kind: messageCheck},
+	"channel.shield.preset": {kind: messageCheck},
+	"channel.shield.begin":  {kind: messageCheck},
+	"channel.shield.end":    {kind: messageCheck},
 }
 
 // types are the types of effects, sorted.
@@ -60,7 +66,7 @@ var types = func() []eventtype.Type {
 // erased user have no target any more: their users are told of as a whole.
 func changeOf(e *outbox.Event) *platformv1.StandingChange {
 	does, isChange := effects[e.Type]
-	if !isChange || e.IsGone || e.TargetID == users.Deleted {
+	if !isChange || does.kind == messageCheck || e.IsGone || e.TargetID == users.Deleted {
 		return nil
 	}
 	c := &platformv1.StandingChange{

@@ -5,6 +5,7 @@ import "testing"
 // TestDelaysAreBounded acknowledges more changes than delays are kept. The delay of a change
 // is then that of the slowest among its neighbours, never less than its own.
 func TestDelaysAreBounded(t *testing.T) {
+	t.Parallel()
 	s := &subscriber{position: incomplete}
 	const first, last = 10, 1000
 	for position := int64(first); position <= last; position++ {
@@ -30,6 +31,7 @@ func TestDelaysAreBounded(t *testing.T) {
 
 // TestSnapshotHasNoDelay acknowledges a snapshot: its changes were not measured.
 func TestSnapshotHasNoDelay(t *testing.T) {
+	t.Parallel()
 	s := &subscriber{position: incomplete}
 	s.applied(10, 50)
 	if got := delayOf(encodeDelays(s.delays), 10); got != unknown {

@@ -13,6 +13,7 @@ import (
 // TestChangesDuringSnapshotFollow bans and unbans users after a snapshot has read the bans,
 // and before it is complete.
 func TestChangesDuringSnapshotFollow(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
@@ -38,6 +39,7 @@ func TestChangesDuringSnapshotFollow(t *testing.T) {
 // TestStreamIsNotSilent holds back a snapshot, and then the event for which its state waits.
 // Responses with nothing but the time come meanwhile.
 func TestStreamIsNotSilent(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)

@@ -21,6 +21,7 @@ import (
 
 // TestStreamsAreRefused opens streams that are not permitted, and has one end with its token.
 func TestStreamsAreRefused(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service := s.AsService(t)
 		for what, c := range map[string]struct {
@@ -75,6 +76,7 @@ func eventCursor(t *testing.T, s *servertest.Server) string {
 // TestSlowChatServerResumes has a chat server that reads nothing while more events happen
 // than a server keeps in memory.
 func TestSlowChatServerResumes(t *testing.T) {
+	t.Parallel()
 	storetest.OneServer(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)

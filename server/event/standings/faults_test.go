@@ -23,6 +23,7 @@ import (
 // TestDeletionsFollowFailedLook deletes a user and a channel. The observer finds them, and
 // then fails before it has told the chat server.
 func TestDeletionsFollowFailedLook(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
@@ -59,6 +60,7 @@ func TestDeletionsFollowFailedLook(t *testing.T) {
 // has a position. A chat server that has heard of the deletion does not hear of the ban, and
 // hears of a ban of another user who gets the same id later.
 func TestEventsAfterDeletionAreDropped(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
@@ -118,6 +120,7 @@ func TestEventsAfterDeletionAreDropped(t *testing.T) {
 // TestEventsOfErasedAreDropped has events of users and channels that are being erased, as a
 // server read them before.
 func TestEventsOfErasedAreDropped(t *testing.T) {
+	t.Parallel()
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
 	now := s.Clock.Local()
 	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -159,6 +162,7 @@ func withoutEraser(query string) (int, error) {
 
 // TestJoinEndsWithItsContext joins a stream while a look hangs.
 func TestJoinEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

@@ -69,12 +69,13 @@ func openLocal(t *testing.T, s *servertest.Server, service *standings.Service) (
 // TestStreamIsRefusedAfterGap opens a stream on a server that did not look for so long that
 // it may have missed deletions. The next stream begins.
 func TestStreamIsRefusedAfterGap(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		// A Service without its jobs looks when a stream begins, and only then.
 		log := slog.New(slog.DiscardHandler)
 		watching := &eventwatch.Service{Hub: eventwatch.NewHub(s.Store, log), Rights: &eventwatch.Rights{Store: s.Store, Log: log}}
 		service := standings.New(s.Store, watching, log, prometheus.NewRegistry())
-		go outboxtest.RunJobs(t.Context(), watching.Rights.Jobs()...)
+		go outboxtest.RunJobs(t.Context(), s.Store, watching.Rights.Jobs()...)
 		responses, ended := openLocal(t, s, service)
 		<-responses
 		if err := service.AgeLook(t.Context(), 2*time.Minute); err != nil {

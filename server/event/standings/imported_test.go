@@ -14,6 +14,7 @@ import (
 // TestImportBeginsStreamsAgain imports a ban, a mute or a role, of which no event tells, while a
 // chat server listens and while it is away. It gets a new snapshot.
 func TestImportBeginsStreamsAgain(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		past := time.Now().Add(-time.Hour)
 		users := servertest.AddUsers(t, d.Store, 6)

@@ -51,6 +51,10 @@ type state struct {
 	checks map[uid.ID]instant.Instant
 }
 
+// forever is the end of the check of messages in a channel whose settings restrict posts: the
+// last millisecond of the year 9999.
+const forever instant.Instant = 253402300799999
+
 // present returns the time by the database's clock.
 func (s *state) present() instant.Instant { return s.now.Add(time.Since(s.at)) }
 
@@ -61,13 +65,14 @@ type deletion struct {
 }
 
 // observer looks for what changes standings without an event, for all streams of a process:
-// erasures, channels that are created, and the afterglows of sweeps.
+// erasures, channels that are created, the afterglows of sweeps, and the modes of chats.
 type observer struct {
 	store *store.Store
 
 	looking *semaphore.Weighted          // of one
 	last    *state                       // nil while there were no streams; used with looking held
 	told    map[deletion]instant.Instant // deletions that were told, with their times; used with looking held
+	modes   modes                        // used with looking held
 	erased  erased
 
 	mu      sync.Mutex
@@ -126,7 +131,7 @@ func (o *observer) look(ctx context.Context) error {
 	defer cancel()
 	streams := o.all()
 	if len(streams) == 0 {
-		o.last = nil
+		o.last, o.modes = nil, modes{}
 		return nil
 	}
 	next, err := o.read(ctx)
@@ -146,6 +151,10 @@ func (o *observer) look(ctx context.Context) error {
 	}
 	if err := o.updateErased(ctx, next.at, deleted); err != nil {
 		return err
+	}
+	for d := range deleted {
+		delete(o.modes.channels, d.id)
+		delete(next.checks, d.id)
 	}
 	existing, err := o.existing(ctx, streams)
 	if err != nil {
@@ -186,6 +195,12 @@ func (o *observer) read(ctx context.Context) (*state, error) {
 			s.checks[id] = until
 			return err
 		})
+	if err == nil {
+		err = o.modes.read(ctx, o.store, s.now)
+	}
+	for id := range o.modes.channels {
+		s.checks[id] = forever
+	}
 	return s, err
 }
 

@@ -28,9 +28,10 @@ type place struct {
 	// Missing is the digest of those channels that do not exist. It is empty for all
 	// channels, and in a cursor of an earlier version.
 	Missing string `json:"m,omitempty"`
-	// Checks are the channels in which messages are examined, one after the other. If there
-	// are more than maxChecks, they are those whose checks end last: the chat server lets
-	// the others end by themselves, even if they ended earlier.
+	// Checks are the channels in which messages are examined because of an afterglow, one after
+	// the other. If there are more than maxChecks, they are those whose checks end last: the
+	// chat server lets the others end by themselves, even if they ended earlier. Of channels
+	// with modes, a stream that resumes is told by their events.
 	Checks []byte `json:"k,omitempty"`
 }
 
@@ -61,7 +62,9 @@ func (s *stream) digestMissing(missing []uid.ID) string {
 
 // latestChecks returns at most maxChecks channels in which messages are examined.
 func (s *stream) latestChecks() []uid.ID {
-	ids := slices.SortedFunc(maps.Keys(s.sentChecks), func(a, b uid.ID) int {
+	glowing := maps.Clone(s.sentChecks)
+	maps.DeleteFunc(glowing, func(_ uid.ID, until instant.Instant) bool { return until == forever })
+	ids := slices.SortedFunc(maps.Keys(glowing), func(a, b uid.ID) int {
 		return cmp.Or(cmp.Compare(s.sentChecks[b], s.sentChecks[a]), compareIDs(a, b))
 	})
 	return ids[:min(len(ids), maxChecks)]

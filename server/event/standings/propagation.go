@@ -60,11 +60,14 @@ func latestChange(ctx context.Context, s *store.Store, channelID uid.ID, upTo *i
 	if upTo != nil {
 		index, condition, order = s.ByIndex("event_channel_id_type_position"), " AND position <= ?", "position"
 	}
-	parts := make([]string, len(types))
+	var parts []string
 	var args []any
 	for i, kind := range types {
-		parts[i] = fmt.Sprintf("SELECT * FROM (SELECT sequence, position FROM events%s WHERE channel_id = ? AND type = ?%s ORDER BY %s DESC%s) p%d",
-			index, condition, order, store.Limit(1), i)
+		if effects[kind].kind == messageCheck {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT sequence, position FROM events%s WHERE channel_id = ? AND type = ?%s ORDER BY %s DESC%s) p%d",
+			index, condition, order, store.Limit(1), i))
 		args = append(args, channelID, kind)
 		if upTo != nil {
 			args = append(args, *upTo)

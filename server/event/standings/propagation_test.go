@@ -51,6 +51,7 @@ func subscriber(name string, channels ...uid.ID) *platformv1.StandingsSubscripti
 // TestPropagationIsReported has chat servers at two servers, one of which stops to
 // acknowledge.
 func TestPropagationIsReported(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		if r := d.propagation(d.Server, servertest.Owner, ""); r.SubscriberCount != 0 || r.AppliedCount != 0 || r.SlowestMilliseconds != nil {
 			t.Errorf("without chat servers: %+v", r)

@@ -15,6 +15,7 @@ import (
 // TestChatServersConverge makes random changes through two servers, while chat servers open
 // streams, resume them and begin anew. In the end all answer like the server.
 func TestChatServersConverge(t *testing.T) {
+	t.Parallel()
 	const writers, changes, readers = 4, 60, 3
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		users := servertest.AddUsers(t, d.Store, 6)

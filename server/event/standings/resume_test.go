@@ -17,6 +17,7 @@ import (
 // TestChannelIsCreatedWhileAway creates a channel that did not exist when a chat server last
 // heard of it. No event says so, so the chat server receives a snapshot.
 func TestChannelIsCreatedWhileAway(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		asked := func(cursor string) *platformv1.StandingsSubscription {
 			return withCursor(named(servertest.Viewer, servertest.Owner), cursor)
@@ -56,6 +57,7 @@ func TestChannelIsCreatedWhileAway(t *testing.T) {
 // TestAfterglowEndsWhileAway undoes a sweep with an afterglow that a chat server knows. The
 // chat server resumes, and hears that messages are not examined any more.
 func TestAfterglowEndsWhileAway(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		batchID := d.sweep()
 		var away []*chatServer
@@ -79,6 +81,7 @@ func TestAfterglowEndsWhileAway(t *testing.T) {
 // TestCursorOfManyAfterglows resumes at a cursor with more afterglows than it can name, which
 // all ended meanwhile. Those that would have lasted longest are told.
 func TestCursorOfManyAfterglows(t *testing.T) {
+	t.Parallel()
 	const bound = 16
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		all := servertest.AddChannels(t, d.Store, 2*bound)

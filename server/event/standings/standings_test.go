@@ -104,6 +104,7 @@ func eachPair(t *testing.T, test func(t *testing.T, here *drive, there *serverte
 // TestChatServerAnswersLikeServer makes every kind of change through one server, and
 // compares the answers of chat servers that follow another one with GetStanding.
 func TestChatServerAnswersLikeServer(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		crowd := servertest.AddUsers(t, d.Store, 3)
 		users := slices.Concat(crowd, everyone)
@@ -193,6 +194,7 @@ func TestChatServerAnswersLikeServer(t *testing.T) {
 // TestStreamResumes makes changes while a chat server is away. With its cursor it receives
 // these alone, also through the other server.
 func TestStreamResumes(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		w := watch(t, there, d.service, named(channels...), nil)
 		d.ban(servertest.Owner, servertest.Raider, 0)
@@ -262,6 +264,7 @@ func trim(t *testing.T, s *store.Store) {
 // TestSnapshotHasEveryRow has more bans and roles than a page of a snapshot, and users with
 // several roles at its end.
 func TestSnapshotHasEveryRow(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		const bans, holders = 4_800, 1_600
 		users := servertest.AddUsers(t, d.Store, bans)
@@ -300,6 +303,7 @@ func TestSnapshotHasEveryRow(t *testing.T) {
 // TestErasuresOfSnapshotAreSplit begins a stream while many users are being erased. Their
 // deletions come in messages that a client accepts.
 func TestErasuresOfSnapshotAreSplit(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		const users = 4_500
 		now := d.Store.Clock.Local()
@@ -322,6 +326,7 @@ func TestErasuresOfSnapshotAreSplit(t *testing.T) {
 // TestAfterglowIsTold commits a sweep with an afterglow, which no event reports, and undoes
 // it.
 func TestAfterglowIsTold(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		w := watch(t, there, d.service, named(servertest.Owner), nil)
 		other := watch(t, there, d.service, &platformv1.StandingsSubscription{SubscriberName: "chat-2", ChannelIds: []string{servertest.Other.String()}}, nil)
@@ -344,6 +349,7 @@ func TestAfterglowIsTold(t *testing.T) {
 
 // TestChannelsComeAndGo follows a channel that does not exist, is created, and is deleted.
 func TestChannelsComeAndGo(t *testing.T) {
+	t.Parallel()
 	eachPair(t, func(t *testing.T, d *drive, there *servertest.Server) {
 		w := watch(t, there, d.service, named(servertest.Viewer), nil)
 		compare := func() {

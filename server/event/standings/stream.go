@@ -207,6 +207,10 @@ func (s *stream) addEvents(ctx context.Context, m *platformv1.WatchStandingsResp
 			if s.barrier != nil {
 				s.barrier.pass(e.ChannelID, e.Message.GetMetadata().GetSequence())
 			}
+			if effects[e.Type].kind == messageCheck {
+				// The chat server may know of an earlier state that this process has not seen.
+				s.setCheck(e.ChannelID, unknownEnd)
+			}
 			if c := changeOf(e); c != nil && !s.observer.erased.has(e) {
 				m.Changes = append(m.Changes, c)
 			}
@@ -266,6 +270,13 @@ func (s *stream) addCheck(m *platformv1.WatchStandingsResponse, id uid.ID, until
 // is no cursor.
 func (s *stream) sendAt(ctx context.Context, m *platformv1.WatchStandingsResponse, present *state) error {
 	m.ServerTime = int64(present.present())
+	for len(m.GetChanges()) > rowsAtOnce { // so that a gRPC client accepts the messages by default
+		part := &platformv1.WatchStandingsResponse{ServerTime: m.GetServerTime(), Changes: m.GetChanges()[:rowsAtOnce]}
+		if err := s.deliver(ctx, part, present); err != nil {
+			return err
+		}
+		m.Changes = m.GetChanges()[rowsAtOnce:]
+	}
 	if s.barrier == nil {
 		position := s.from.Position()
 		var err error

@@ -38,6 +38,7 @@ func follow(t *testing.T, s *servertest.Server, n int) {
 // TestAStreamWithoutTypesFollowsTheRights takes and restores the right of a listener that
 // named no type: it goes on with the public types, and gains the others again, within 2 s.
 func TestAStreamWithoutTypesFollowsTheRights(t *testing.T) {
+	t.Parallel()
 	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		grant(t, s, "users.read")
 		for name, c := range map[string]struct {
@@ -103,6 +104,7 @@ func wantSoon(t *testing.T, name string, want bool, hears func() bool) {
 // TestAnAppThatNamedATypeEndsWithTheGrant ends a grant while apps listen: one that named a
 // type that needs it, and one that named a public type.
 func TestAnAppThatNamedATypeEndsWithTheGrant(t *testing.T) {
+	t.Parallel()
 	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		grant(t, s, "users.read")
 		ends := watch(t, s, s.AsApp(t), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String(), Type: []string{"channel.follow", "channel.update"}})
@@ -125,6 +127,7 @@ func TestAnAppThatNamedATypeEndsWithTheGrant(t *testing.T) {
 // TestAViewerHearsAChannelThatNobodyModerates listens to the channel of Owner as a viewer,
 // who named a public type, and of which the server has no other listener.
 func TestAViewerHearsAChannelThatNobodyModerates(t *testing.T) {
+	t.Parallel()
 	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		moderators(t, s, http.MethodDelete)
 		w := watch(t, s, s.As(t, servertest.Viewer), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String(), Type: []string{"channel.update"}})

@@ -69,7 +69,10 @@ func BenchmarkDelivery(b *testing.B) {
 		if err := q.Turn(ctx); err != nil { // takes the lease
 			b.Fatal(err)
 		}
-		for _, run := range []func(context.Context){func(ctx context.Context) { outboxtest.RunJobs(ctx, q.Job()) }, near.Run, remote.Run} {
+		for _, run := range []func(context.Context){
+			func(ctx context.Context) { outboxtest.RunJobs(ctx, s, q.Job(), near.Job()) },
+			func(ctx context.Context) { outboxtest.RunJobs(ctx, far, remote.Job()) },
+		} {
 			background.Go(func() { run(ctx) })
 		}
 		var mu sync.Mutex

@@ -28,6 +28,7 @@ func startWithCORS(t *testing.T) *servertest.Server {
 // TestCORSPreflightOfEvents sends the preflight requests that a browser sends before it opens
 // a stream with headers, and before it reconnects.
 func TestCORSPreflightOfEvents(t *testing.T) {
+	t.Parallel()
 	s := startWithCORS(t)
 	for _, headers := range []string{"authorization,client-id", "authorization,client-id,last-event-id"} {
 		for origin, want := range map[string]string{allowedOrigin: allowedOrigin, "https://evil.example": ""} {
@@ -52,6 +53,7 @@ func TestCORSPreflightOfEvents(t *testing.T) {
 // TestSSEHeadersAndFirstFrame checks the response headers, and that the first frame has a
 // cursor and the delay before a reconnect.
 func TestSSEHeadersAndFirstFrame(t *testing.T) {
+	t.Parallel()
 	s := startWithCORS(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -84,6 +86,7 @@ func TestSSEHeadersAndFirstFrame(t *testing.T) {
 // TestSSEReconnectResumesFromLastEventID reconnects as browsers do, and as the EventSource
 // polyfill does: with the original URL, and the last id in a header or a parameter.
 func TestSSEReconnectResumesFromLastEventID(t *testing.T) {
+	t.Parallel()
 	s := startWithCORS(t)
 	owner := s.As(t, servertest.Owner)
 	w := watchSSE(t, s, owner, &moderatov1.WatchEventsRequest{})

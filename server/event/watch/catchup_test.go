@@ -53,6 +53,7 @@ func emitMixed(t *testing.T, s *store.Store, selection *watch.Selection, channel
 // TestCatchUpReadsOnlySelection checks that a listener gets the events of its selection, in
 // order, and no others.
 func TestCatchUpReadsOnlySelection(t *testing.T) {
+	t.Parallel()
 	types := []eventtype.Type{"channel.ban", "channel.update"}
 	testCatchUp(t, &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
 	testCatchUp(t, &watch.Selection{Types: types}) // every channel
@@ -94,6 +95,7 @@ func testCatchUp(t *testing.T, selection *watch.Selection) {
 // TestUserWithoutChannelsReadsNoEvents checks that a listener of a user who neither owns nor
 // moderates a channel does not read the events of others to catch up.
 func TestUserWithoutChannelsReadsNoEvents(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, recorder := storetest.OpenRecorded(t, url)
 		channel, user := servertest.AddChannels(t, s, 1)[0], servertest.AddUsers(t, s, 1)[0]
@@ -123,6 +125,7 @@ func TestUserWithoutChannelsReadsNoEvents(t *testing.T) {
 
 // TestCatchUpAppliesSelectionChange removes a channel from the selection after the first page.
 func TestCatchUpAppliesSelectionChange(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		both := &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Other}, Types: []eventtype.Type{"channel.ban", "channel.follow", "channel.update"}}
 		emitMixed(t, s, both, both.Channels, 1100)
@@ -164,6 +167,7 @@ func TestCatchUpAppliesSelectionChange(t *testing.T) {
 
 // TestCatchUpUsesChannelIndex checks the plan of the statement.
 func TestCatchUpUsesChannelIndex(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, recorder := storetest.OpenRecorded(t, url)
 		selection := &watch.Selection{Channels: []uid.ID{servertest.Owner}, Types: []eventtype.Type{"channel.ban", "channel.update"}}

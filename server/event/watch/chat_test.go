@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,10 +14,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
-	"github.com/moderato-live/moderato/test/storetest"
 )
 
 const chatMessage = "channel.chat.message"
@@ -52,6 +48,7 @@ func nextChat(t *testing.T, w watcher) message {
 // TestChatReachesListeners posts over both ChatServices: the event has the message and
 // what the sender is in the channel, and neither a sequence nor a cursor.
 func TestChatReachesListeners(t *testing.T) {
+	t.Parallel()
 	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		ctx := s.AsService(t).Context()
 		if _, err := s.Audience.Follow(ctx, &platformv1.FollowRequest{
@@ -119,6 +116,7 @@ func TestChatReachesListeners(t *testing.T) {
 // TestMessagesHaveTheirEmotes posts texts with the places of emotes, in the event and in the
 // list: of the platform, of the channel, and of another channel.
 func TestMessagesHaveTheirEmotes(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		const of, own, platform, public, private = "0b6feeee-0000-4000-8000-0000000000", "e1", "e2", "e3", "e4"
 		var records []*platformv1.Record
@@ -179,6 +177,7 @@ func shownIn(m map[string]any) map[string]any {
 
 // TestChatIsNotKept checks that live events are not stored, and not in the log.
 func TestChatIsNotKept(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		w := watchSSE(t, s, owner, &moderatov1.WatchEventsRequest{})
@@ -194,151 +193,11 @@ func TestChatIsNotKept(t *testing.T) {
 	})
 }
 
-// TestChatReachesListenersOfOtherServers posts on two servers: a listener of either hears
-// the messages of each in the order of their posting. A server that runs alone writes no
-// batches.
-func TestChatReachesListenersOfOtherServers(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		one := servertest.Start(t, servertest.Config(url))
-		one.Load(t, servertest.World()...)
-		alone := watchSSE(t, one, one.As(t, servertest.Owner), &moderatov1.WatchEventsRequest{Type: []string{chatMessage}})
-		say(t, one, one.As(t, servertest.Owner), "alone")
-		alone.next(t)
-		time.Sleep(200 * time.Millisecond) // longer than a batch waits
-		if n, err := one.Store.Read.ChatBatch.Query().Count(context.Background()); err != nil || n != 0 {
-			t.Errorf("a server that runs alone wrote %d batches (%v)", n, err)
-		}
-		two := servertest.Start(t, servertest.Config(url))
-		other := watchGRPC(t, two, two.As(t, servertest.Owner), &moderatov1.WatchEventsRequest{Type: []string{chatMessage}})
-		const n = 30
-		var posts sync.WaitGroup
-		for name, s := range map[string]*servertest.Server{"one": one, "two": two} {
-			by := s.As(t, servertest.Owner)
-			posts.Go(func() {
-				for i := range n {
-					say(t, s, by, fmt.Sprintf("%s %d", name, i))
-				}
-			})
-		}
-		posts.Wait()
-		for server, w := range map[string]watcher{"one": alone, "two": other} {
-			next := map[string]int{}
-			for range 2 * n {
-				var from string
-				var i int
-				text, _ := payload(w.next(t))["message"].(string)
-				if _, err := fmt.Sscan(text, &from, &i); err != nil || i != next[from] {
-					t.Fatalf("the listener of %s received %q after %d of that server", server, text, next[from])
-				}
-				next[from]++
-			}
-		}
-		began := time.Now()
-		say(t, one, one.As(t, servertest.Owner), "fast")
-		other.next(t)
-		t.Logf("from the post to the listener of the other server: %s", time.Since(began))
-	})
-}
-
-// TestNoMessageFollowsItsDeletion posts while messages are deleted in every way. After the
-// event of a deletion, a listener hears no message that it deleted; and what is visible
-// in the end is what was posted after all deletions.
-func TestNoMessageFollowsItsDeletion(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		servers := []*servertest.Server{servertest.Start(t, servertest.Config(url))}
-		servers[0].Load(t, servertest.World()...)
-		servers = append(servers, servertest.Start(t, servertest.Config(url)))
-		var listeners []watcher
-		for i, s := range servers {
-			watch := []transport{watchSSE, watchGRPC}[i]
-			listeners = append(listeners, watch(t, s, s.As(t, servertest.Owner), &moderatov1.WatchEventsRequest{}))
-		}
-		s, owner := servers[0], servers[0].As(t, servertest.Owner)
-		stop := make(chan struct{})
-		var posts sync.WaitGroup
-		for _, s := range servers {
-			for _, user := range []uid.ID{servertest.Viewer, servertest.Raider} {
-				by := s.As(t, user)
-				posts.Go(func() {
-					for {
-						select {
-						case <-stop:
-							return
-						case <-time.After(3 * time.Millisecond): // refused while the user is banned
-							s.REST(t, by, http.MethodPost, "/v1/chats/messages", fmt.Sprintf(`{"channelId":%q,"message":"x"}`, servertest.Owner))
-						}
-					}
-				})
-			}
-		}
-		for range 4 {
-			time.Sleep(60 * time.Millisecond)
-			ban(t, s, servertest.Owner, servertest.Raider)
-			if r := s.REST(t, owner, http.MethodDelete, "/v1/chats", fmt.Sprintf(`{"channelId":%q}`, servertest.Owner)); r.Status != http.StatusOK {
-				t.Error(r.Body)
-			}
-			unban(t, s, servertest.Owner, servertest.Raider)
-		}
-		close(stop)
-		posts.Wait()
-		last := say(t, s, owner, "the end")
-		visible := visibleMessages(t, s)
-		// The event of a deletion may arrive after later messages, but not after this one.
-		ban(t, s, servertest.Owner, servertest.Other)
-		for i, w := range listeners {
-			heardIDs := map[string]string{} // the sender, by message
-			for isLast, isOver := false, false; !isLast || !isOver; {
-				got := w.next(t)
-				p := payload(got)
-				switch got.kind() {
-				case "channel.ban":
-					isOver = isOver || p["bannedUserId"] == servertest.Other.String()
-				case chatMessage:
-					id := p["messageId"].(string)
-					isLast = isLast || id == last
-					heardIDs[id] = p["sender"].(map[string]any)["id"].(string)
-				case "channel.chat.clear":
-					clear(heardIDs)
-				case "channel.chat.clear_user_messages":
-					for id, sender := range heardIDs {
-						if sender == p["targetUserId"] {
-							delete(heardIDs, id)
-						}
-					}
-				}
-			}
-			for id := range heardIDs {
-				if !slices.Contains(visible, id) {
-					t.Errorf("listener %d heard message %s after the event that deletes it", i, id)
-				}
-			}
-		}
-	})
-}
-
-// visibleMessages returns the ids of all visible messages of the channel. A page may have
-// few messages although more follow.
-func visibleMessages(t *testing.T, s *servertest.Server) (ids []string) {
-	t.Helper()
-	service := s.AsService(t).Context()
-	for cursor := ""; ; {
-		page, err := s.Chat.ListMessages(service, &platformv1.ListMessagesRequest{ChannelId: servertest.Owner.String(), Cursor: cursor})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range page.GetMessages() {
-			ids = append(ids, m.GetId())
-		}
-		if cursor = page.GetNextCursor(); cursor == "" {
-			return ids
-		}
-	}
-}
-
 // TestASlowListenerLosesChatFirst has a listener take nothing while more is posted than a
 // listener may have waiting. It is told how many messages it lost, and loses no other
 // event.
 func TestASlowListenerLosesChatFirst(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		stream := listenChat(t, s)
 		messages := stream.sent
@@ -380,6 +239,7 @@ func TestASlowListenerLosesChatFirst(t *testing.T) {
 // TestAMessageThatWaitsIsNotSentAfterItsDeletion deletes a message while a listener that
 // takes nothing has it waiting.
 func TestAMessageThatWaitsIsNotSentAfterItsDeletion(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		stream := listenChat(t, s)
 		messages := stream.sent

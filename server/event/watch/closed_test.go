@@ -46,6 +46,7 @@ func drain(t *testing.T, held <-chan storetest.Statement) {
 // TestRemovedModeratorReceivesNothingWhileChecksHang removes a moderator while the
 // statements that check rights hang.
 func TestRemovedModeratorReceivesNothingWhileChecksHang(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, gate := startGated(t, url)
 		listeners := map[string]watcher{}
@@ -83,6 +84,7 @@ func TestRemovedModeratorReceivesNothingWhileChecksHang(t *testing.T) {
 
 // TestListenerContinuesAfterChecksRecover makes the checks hang for a while; no right ends.
 func TestListenerContinuesAfterChecksRecover(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, gate := startGated(t, url)
 		w := transports["gRPC"](t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
@@ -115,6 +117,7 @@ func retitle(t *testing.T, s *servertest.Server, title string) {
 // TestStreamLimits reaches the limits of a user, a token and the server, and opens one more
 // stream at each.
 func TestStreamLimits(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.Streams = watch.StreamLimits{PerUser: 3, PerToken: 4, Total: 8}
@@ -170,6 +173,7 @@ func TestStreamLimits(t *testing.T) {
 
 // TestStreamLimitOfApp reaches the limit of an app with two tokens.
 func TestStreamLimitOfApp(t *testing.T) {
+	t.Parallel()
 	config := servertest.Config(storetest.SQLite(t))
 	config.Streams = watch.StreamLimits{PerToken: 2}
 	s := servertest.Start(t, config)
@@ -187,6 +191,7 @@ func TestStreamLimitOfApp(t *testing.T) {
 // TestListenerChannelLimit gives a user more channels than a listener without a channel may
 // have.
 func TestListenerChannelLimit(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxListenerChannels = 5
@@ -231,6 +236,7 @@ func loadRoles(t *testing.T, s *servertest.Server, n int) {
 // TestBackendCannotActForDeletedModerator deletes a moderator. The rights end with the
 // response of the deletion, before the eraser removes the roles.
 func TestBackendCannotActForDeletedModerator(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		acting := s.AsService(t)
 		acting.ActingUser = servertest.Moderator

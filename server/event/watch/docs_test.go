@@ -8,6 +8,7 @@ import (
 )
 
 func TestDocsStateIntervals(t *testing.T) {
-	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("polls the database for events of other servers, every %s.", doctest.Duration(pollInterval)))
+	t.Parallel()
+	doctest.Want(t, "docs/metrics.md", fmt.Sprintf("| `read events for listeners` | %s |", doctest.Duration(pollInterval)))
 	doctest.Want(t, "docs/events.md", fmt.Sprintf("no event to send for %s", doctest.Duration(HeartbeatInterval)))
 }

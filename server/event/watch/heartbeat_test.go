@@ -73,7 +73,7 @@ func chatService(t *testing.T, s *servertest.Server) *watch.Service {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		go outboxtest.RunJobs(ctx, chats.Job())
+		go outboxtest.RunJobs(ctx, s.Store, chats.Jobs()...)
 		chats.Run(ctx)
 	}()
 	t.Cleanup(func() { stop(); <-ended })
@@ -114,7 +114,7 @@ func checkRights(t *testing.T, s *servertest.Server, service *watch.Service) {
 	service.Rights = &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	checks, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
-	go outboxtest.RunJobs(checks, service.Rights.Jobs()...)
+	go outboxtest.RunJobs(checks, s.Store, service.Rights.Jobs()...)
 }
 
 // heartbeat returns the position of the next message, which must be a heartbeat.
@@ -133,6 +133,7 @@ func heartbeat(t *testing.T, s *store.Store, messages <-chan *moderatov1.WatchEv
 }
 
 func TestIdleStreamSendsHeartbeats(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		messages := watchLocally(t, s, time.Millisecond, &moderatov1.WatchEventsRequest{})
 		if first, second := heartbeat(t, s.Store, messages), heartbeat(t, s.Store, messages); second < first {
@@ -144,6 +145,7 @@ func TestIdleStreamSendsHeartbeats(t *testing.T) {
 // TestFilteredStreamSendsHeartbeats reads many events that the filter excludes. The cursors
 // of the heartbeats advance past them.
 func TestFilteredStreamSendsHeartbeats(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		all := subscribe(t, runHub(t, s.Store), nil)
 		if err := outboxtest.Emit(s.Store, servertest.Owner, 1200); err != nil {

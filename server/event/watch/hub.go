@@ -11,13 +11,14 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/event/outbox"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 const (
 	// pollInterval is how often to look for events that another process sequenced. The
 	// sequencer of the same process signals its events.
 	pollInterval = 20 * time.Millisecond
-	// retryInterval is the delay before a failed read is retried.
+	// retryInterval bounds the delay before a failed read is retried.
 	retryInterval = 250 * time.Millisecond
 	// ringSize is how many of the latest events a process keeps for its listeners:
 	// a few seconds of a busy platform.
@@ -53,7 +54,7 @@ type Hub struct {
 	// rewrites is how many times events had been changed or removed when the ring was
 	// read. It is written with mu held.
 	rewrites atomic.Int64
-	lookedAt time.Time // when rewrites was last checked; used by Run only
+	lookedAt time.Time // when rewrites was last checked; used by the job only
 }
 
 // NewHub returns a Hub.
@@ -64,24 +65,19 @@ func NewHub(s *store.Store, log *slog.Logger) *Hub {
 // Wake makes the Hub look for events now.
 func (h *Hub) Wake() { h.wake.Raise() }
 
-// Run reads new events until ctx ends. It is idle while there are no listeners.
-func (h *Hub) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.wake:
-		case <-timer.C:
-		}
-		wait := pollInterval
-		if err := h.read(ctx); err != nil && ctx.Err() == nil {
-			h.Log.WarnContext(ctx, "reading events failed; it will be tried again", "error", err)
-			wait = retryInterval
-		}
-		timer.Reset(wait)
+// Job returns the job that reads new events while there are listeners.
+func (h *Hub) Job() jobs.Job {
+	return jobs.Job{
+		Name: "read events for listeners", Interval: pollInterval, Wake: h.wake, MaxPause: retryInterval,
+		Run: jobs.All(h.read), IsActive: h.HasListeners,
 	}
+}
+
+// HasListeners reports whether anyone listens.
+func (h *Hub) HasListeners() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.subscribers.all) > 0
 }
 
 func (h *Hub) read(ctx context.Context) error {

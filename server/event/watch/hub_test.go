@@ -22,7 +22,7 @@ func runHub(t *testing.T, s *store.Store) *watch.Hub {
 	hub := watch.NewHub(s, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); hub.Run(ctx) }()
+	go func() { defer close(ended); outboxtest.RunJobs(ctx, s, hub.Job()) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	return hub
 }
@@ -66,6 +66,7 @@ func receive(t *testing.T, s *watch.Subscription, n int) {
 }
 
 func TestSubscriptionStartsAfterPosition(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		sequenceMany(t, s, q, 1200) // more than two pages
@@ -82,6 +83,7 @@ func TestSubscriptionStartsAfterPosition(t *testing.T) {
 }
 
 func TestSubscriptionBehindRingIsTooSlow(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		slow, quick := subscribe(t, hub, nil), subscribe(t, hub, nil)
@@ -103,6 +105,7 @@ func TestSubscriptionBehindRingIsTooSlow(t *testing.T) {
 }
 
 func TestSubscribeRejectsTrimmedPosition(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		sequenceMany(t, s, q, 10)
@@ -125,6 +128,7 @@ func TestSubscribeRejectsTrimmedPosition(t *testing.T) {
 // if the process had been disconnected for longer than events are kept. Its listeners must
 // not continue as if no event was missing.
 func TestRetentionAheadOfHubEndsSubscriptions(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
 		hub, q := watch.NewHub(s, slog.New(slog.DiscardHandler)), outboxtest.NewSequencer(s)
@@ -164,6 +168,7 @@ func TestRetentionAheadOfHubEndsSubscriptions(t *testing.T) {
 // TestCatchUpStopsAtRingFloor checks that a listener that finds no events in the store
 // advances to the floor that it read, and not past events that came later.
 func TestCatchUpStopsAtRingFloor(t *testing.T) {
+	t.Parallel()
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
 	hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 	quick, zero := subscribe(t, hub, nil), int64(0)

@@ -96,6 +96,7 @@ func (l *restingListener) happens(n int, kind eventtype.Type, channelID, target 
 }
 
 func TestEventWakesWhomItConcerns(t *testing.T) {
+	t.Parallel()
 	const added, banned = "channel.moderator.add", "channel.ban"
 	inChannel := watch.Interest{ChannelID: servertest.Owner, Types: []eventtype.Type{banned}, UserID: servertest.Other}
 	everywhere := watch.Interest{Types: []eventtype.Type{banned}}
@@ -139,6 +140,7 @@ func TestEventWakesWhomItConcerns(t *testing.T) {
 // TestListenerIsNotTooSlowForEventsOfOthers lets more events of others happen than the ring
 // holds.
 func TestListenerIsNotTooSlowForEventsOfOthers(t *testing.T) {
+	t.Parallel()
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
 	for name, isSending := range map[string]bool{"while it waits": false, "while it sends": true} {
 		t.Run(name, func(t *testing.T) {

@@ -23,14 +23,15 @@ type Listener struct {
 	wish *hearing.Wish
 
 	mu        sync.Mutex
-	mayHear   map[uid.ID]bool // nil for every channel
-	selection *Selection      // mayHear in order, with types; nil for every event
-	tokenAt   time.Time       // when the token was last valid
-	version   int64           // the version of the user's rights that mayHear has
-	rightsAt  time.Time       // the time as of which the rights are known
-	readAt    time.Time       // when the channels were last read
-	changedAt time.Time       // when the rights changed: older results are outdated
-	confirmed chan struct{}   // closed and replaced at each confirmation
+	mayHear   map[uid.ID]bool  // nil for every channel
+	types     []eventtype.Type // what the caller may hear there, with the live types
+	selection *Selection       // mayHear in order, with types; nil for every event
+	tokenAt   time.Time        // when the token was last valid
+	version   int64            // the version of the user's rights that mayHear has
+	rightsAt  time.Time        // the time as of which the rights are known
+	readAt    time.Time        // when the channels were last read
+	changedAt time.Time        // when the rights changed: older results are outdated
+	confirmed chan struct{}    // closed and replaced at each confirmation
 	ended     error
 	over      chan struct{} // closed when ended is set
 
@@ -77,6 +78,7 @@ func (l *Listener) confirmRights(at time.Time, version int64, channels []uid.ID,
 	}
 	l.rightsAt, l.readAt, l.version = at, at, version
 	l.tell()
+	l.types = types
 	types = eventtype.Kept(types) // a selection is of the events that are kept
 	if channels == nil && !l.wish.Caller.ActsAsUser() {
 		if l.selection == nil && !hearing.IsEverything(types) {
@@ -138,8 +140,7 @@ func (l *Listener) May(ctx context.Context, channelID uid.ID, kind eventtype.Typ
 	}
 }
 
-// look returns what the listener knows about its right to hear a type. Live types are for
-// everyone whose token permits them: whoever asked for one may hear it in all its channels.
+// look returns what the listener knows about its right to hear a type.
 func (l *Listener) look(channelID uid.ID, kind eventtype.Type) (isFresh, may bool, confirmed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +148,7 @@ func (l *Listener) look(channelID uid.ID, kind eventtype.Type) (isFresh, may boo
 	if l.rightsAt.Before(at) {
 		at = l.rightsAt
 	}
-	may = (l.mayHear == nil || l.mayHear[channelID]) && (l.selection == nil || kind.IsLive() || slices.Contains(l.selection.Types, kind))
+	may = (l.mayHear == nil || l.mayHear[channelID]) && (l.selection == nil || slices.Contains(l.types, kind))
 	return time.Since(at) < maxUnconfirmed, may, l.confirmed
 }
 

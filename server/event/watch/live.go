@@ -14,14 +14,15 @@ import (
 
 // listenLive returns the live events of a stream; nil if the stream wants none.
 func (s *Service) listenLive(ctx context.Context, wish *hearing.Wish, who *Listener, place *Place) *live.Listener {
-	if s.Live == nil || !slices.ContainsFunc(wish.Widest(), eventtype.Type.IsLive) {
+	if s.Live == nil || !slices.ContainsFunc(wish.Widest(), eventtype.Type.MayBeLive) {
 		return nil
 	}
 	if place.chat == nil {
-		place.chat = s.Live.Listen(ctx)
+		place.chat = s.Live.Listen(ctx, wish.Widest()...)
 	}
 	place.chat.Wake.Raise() // for what arrived since the last delivery at this place
 	who.follow(place.chat.SetChannels)
+	place.chat.Wait(ctx)
 	return place.chat
 }
 
@@ -58,7 +59,7 @@ func (w *watcher) sendLive(ctx context.Context) error {
 		if err := w.sendMissed(ctx, missed); err != nil || batch == nil {
 			return err
 		}
-		may, err := w.who.May(ctx, batch.ChannelID, live.Type)
+		may, err := w.who.May(ctx, batch.ChannelID, batch.Type)
 		if err != nil {
 			return err
 		}

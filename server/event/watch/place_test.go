@@ -16,6 +16,7 @@ import (
 // TestInterruptedDeliveryAccountsForChat interrupts a delivery of chat, posts a message, and
 // continues the delivery at its place. The listener hears the message, or that it missed one.
 func TestInterruptedDeliveryAccountsForChat(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service := chatService(t, s)
 		checkRights(t, s, service)

@@ -32,6 +32,7 @@ func rewrite(t *testing.T, s *store.Store) {
 // middle of a page. The listener gets the rest as it is after the rewrite. Neither this
 // listener nor one that has received every event is too slow.
 func TestHubDiscardsRewrittenEvents(t *testing.T) {
+	t.Parallel()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := watch.NewHub(s, slog.New(slog.DiscardHandler)), outboxtest.NewSequencer(s)
 		isOver := make(chan time.Time)

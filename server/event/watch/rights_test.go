@@ -29,6 +29,7 @@ import (
 // TestCheckReadsChannelsOnlyAfterChange counts the statements of a check: one for all users,
 // regardless of the number of their channels. Only after a change, a check reads channels.
 func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, recorder := storetest.OpenRecorded(t, url)
 		channels, users := servertest.AddChannels(t, s, 20), servertest.AddUsers(t, s, 30)
@@ -81,6 +82,7 @@ const checkLimit = 2*time.Second + servertest.Slack
 // TestRightsFollowEveryChange changes rights in each way. There is no hub, so events do not
 // trigger the checks.
 func TestRightsFollowEveryChange(t *testing.T) {
+	t.Parallel()
 	owner, moderator := servertest.Owner, servertest.Moderator
 	for name, c := range map[string]struct {
 		before, change func(t *testing.T, s *servertest.Server)
@@ -163,7 +165,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				defer cancel()
 				rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 				ended := make(chan struct{})
-				go func() { defer close(ended); outboxtest.RunJobs(ctx, rights.Jobs()...) }()
+				go func() { defer close(ended); outboxtest.RunJobs(ctx, s.Store, rights.Jobs()...) }()
 				defer func() { cancel(); <-ended }()
 				// A backend that acts for the moderator, because its token does not end
 				// with the user.
@@ -221,6 +223,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 // TestBanOfUserWithoutRoleDoesNotWriteUser checks that the ban of a raider does not write
 // the row of the user, so that a ban waits only for its channel.
 func TestBanOfUserWithoutRoleDoesNotWriteUser(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		version := func() int64 {
 			return storetest.Must(s.Store.Read.User.Get(t.Context(), servertest.Raider)).RightsVersion
@@ -238,6 +241,7 @@ func TestBanOfUserWithoutRoleDoesNotWriteUser(t *testing.T) {
 // progress. If the change is a ban, it must see the role. Otherwise the user's next check
 // would not read the channels again.
 func TestRoleImportWaitsForChannelLock(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		imported := make(chan struct{})
 		err := outboxtest.EmitThen(s.Store, servertest.Owner, 1, func() error {
@@ -264,6 +268,7 @@ func TestRoleImportWaitsForChannelLock(t *testing.T) {
 // TestPublicListenersCostTheirTokenAlone counts the statements of a check of many listeners
 // of one channel who named a public type, or are apps.
 func TestPublicListenersCostTheirTokenAlone(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, recorder := storetest.OpenRecorded(t, url)
 		channel := servertest.AddChannels(t, s, 1)[0]

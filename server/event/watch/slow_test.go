@@ -53,6 +53,7 @@ var smallBuffers = map[string]transport{
 // detector, writing the events there takes longer than the server keeps an SSE stream that
 // nobody reads. The tests of the hub cover SQLite.
 func TestSlowListenerResumesFromCursor(t *testing.T) {
+	t.Parallel()
 	storetest.OneServer(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)

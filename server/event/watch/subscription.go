@@ -64,6 +64,7 @@ func (h *Hub) Subscribe(ctx context.Context, after *int64, selection func() *Sel
 	if len(h.subscribers.all) == 0 {
 		// The ring has no events from the time without listeners.
 		h.ring, h.floor, h.last, h.bound, h.ready = nil, at.Last, at.Last, at.Last, true
+		h.Wake()
 	}
 	h.discardRing(at.Rewrites) // a new listener must not receive outdated events
 	h.subscribers.add(s)

@@ -20,6 +20,7 @@ import (
 )
 
 func TestWatchDeliversBanEvents(t *testing.T) {
+	t.Parallel()
 	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		w := watch(t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{
 			ChannelId: servertest.Owner.String(),
@@ -55,6 +56,7 @@ func TestWatchDeliversBanEvents(t *testing.T) {
 }
 
 func TestWatchResumesFromCursor(t *testing.T) {
+	t.Parallel()
 	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		req := &moderatov1.WatchEventsRequest{Type: []string{"channel.ban", "channel.unban"}}
 		owner := s.As(t, servertest.Owner)
@@ -76,6 +78,7 @@ func TestWatchResumesFromCursor(t *testing.T) {
 }
 
 func TestWatchAuthorization(t *testing.T) {
+	t.Parallel()
 	owner, other := servertest.Owner.String(), servertest.Other.String()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		acting := func(user uid.ID) servertest.Credentials {
@@ -139,6 +142,7 @@ func TestWatchAuthorization(t *testing.T) {
 // TestStreamEndsWhenRightEnds ends each right while a stream is open. It checks that the
 // stream ends within 2 s, with the right reason.
 func TestStreamEndsWhenRightEnds(t *testing.T) {
+	t.Parallel()
 	owner := servertest.Owner.String()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, c := range []struct {
@@ -179,6 +183,7 @@ func TestStreamEndsWhenRightEnds(t *testing.T) {
 
 // TestStreamEndsWhenChannelIsDeleted deletes the channel that a backend watches.
 func TestStreamEndsWhenChannelIsDeleted(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		var streams []watcher
 		for _, watch := range transports {
@@ -208,6 +213,7 @@ func moderators(t *testing.T, s *servertest.Server, method string) {
 }
 
 func TestWatchRejectsInvalidRequests(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		foreign, err := s.Store.Cursors.Seal(t.Context(), "ListMessages", 1)
 		if err != nil {
@@ -237,6 +243,7 @@ func TestWatchRejectsInvalidRequests(t *testing.T) {
 }
 
 func TestShutdownEndsStreams(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		for name, watch := range transports {
 			s := servertest.Start(t, servertest.Config(url))
@@ -256,6 +263,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 
 // TestWatchDeliversEventsOfOtherServers runs two servers on one database.
 func TestWatchDeliversEventsOfOtherServers(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a, b := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		a.Load(t, servertest.World()...)

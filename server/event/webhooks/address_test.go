@@ -14,6 +14,7 @@ import (
 var ofThisHost = []string{"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}
 
 func TestOnlyPublicAddressesAreDialed(t *testing.T) {
+	t.Parallel()
 	for address, public := range map[string]bool{
 		"93.184.215.14": true, "2606:2800:21f:cb07:6820:80da:af6b:8b2c": true, "64:ff9b::5db8:d70e": true, "::ffff:93.184.215.14": true,
 		"127.0.0.1": false, "127.9.9.9": false, "10.0.0.1": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false,
@@ -39,6 +40,7 @@ func TestOnlyPublicAddressesAreDialed(t *testing.T) {
 }
 
 func TestPlainHTTPRequiresLocalReceiver(t *testing.T) {
+	t.Parallel()
 	for host, want := range map[string][3]bool{
 		"127.0.0.1": {false, true, true}, "::1": {false, true, true}, "localhost": {false, true, true},
 		"localhost.example.com": {false, false, true}, "10.0.0.1": {false, false, true}, "93.184.215.14": {false, false, true},
@@ -52,6 +54,7 @@ func TestPlainHTTPRequiresLocalReceiver(t *testing.T) {
 }
 
 func TestRetryDelaysGrowFromSecondsToHours(t *testing.T) {
+	t.Parallel()
 	last, attempts := time.Duration(0), int32(1)
 	for total := time.Duration(0); total < giveUpAfter; attempts++ {
 		d := delay(attempts, 0)
@@ -75,6 +78,7 @@ func TestRetryDelaysGrowFromSecondsToHours(t *testing.T) {
 }
 
 func TestRetryAfterAcceptsSecondsAndDate(t *testing.T) {
+	t.Parallel()
 	now := instant.Of(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	for text, want := range map[string]time.Duration{
 		"": 0, "x": 0, "-5": 0, "120": 2 * time.Minute, "99999999999": maxDelay, "99999999999999999999": maxDelay, "-99999999999999999999": 0, "21600": maxDelay, "1.5": 0,

@@ -170,6 +170,7 @@ func TestPublicWebhookOutlivesTheRole(t *testing.T) {
 // TestManagingAWebhookNeedsItsTypes calls the operations on a webhook for bans with tokens
 // that may not hear of bans. Whoever created the webhook can delete it nevertheless.
 func TestManagingAWebhookNeedsItsTypes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	moderator := s.As(t, servertest.Moderator)
 	hook := create(t, s, moderator, servertest.Args{"channelId": servertest.Owner.String(), "url": quiet, "type": []string{"channel.ban"}})

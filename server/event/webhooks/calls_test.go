@@ -46,6 +46,7 @@ func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, 
 }
 
 func TestSecretFollowsStandardWebhooks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	secret := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet}).GetSecret()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -55,6 +56,7 @@ func TestSecretFollowsStandardWebhooks(t *testing.T) {
 }
 
 func TestWebhookAuthorization(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	narrow := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
 	backend := s.AsService(t)
@@ -109,6 +111,7 @@ var named = []struct{ method, path string }{
 }
 
 func TestWebhookOfAnotherCallerIsNotFound(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
 	ofOwner := create(t, s, owner, servertest.Args{"url": quiet})
@@ -165,6 +168,7 @@ func TestWebhookOfAnotherCallerIsNotFound(t *testing.T) {
 }
 
 func TestInvalidArgumentsAreReported(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	strict := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	strict.Load(t, servertest.World()...)
@@ -211,6 +215,7 @@ func TestInvalidArgumentsAreReported(t *testing.T) {
 }
 
 func TestUserWithoutChannelMustNameChannel(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Nobody.String(), Username: "nobody"}}})
 	as := s.As(t, servertest.Nobody)

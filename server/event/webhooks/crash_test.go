@@ -12,6 +12,7 @@ import (
 
 // A server whose store is closed is equivalent to a dead one: it records nothing.
 func TestDeadServerClaimsAreTakenOver(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		dead := servertest.Start(t, config(url))
 		dead.Load(t, servertest.World()...)
@@ -42,6 +43,7 @@ func TestDeadServerClaimsAreTakenOver(t *testing.T) {
 
 // A server that stops gracefully lets another take over immediately.
 func TestStoppingServerReleasesClaims(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a := servertest.Start(t, config(url))
 		a.Load(t, servertest.World()...)

@@ -277,6 +277,7 @@ func TestRefusedConnectionIsReported(t *testing.T) {
 }
 
 func TestRedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
 	s := servertest.Start(t, config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	inside, r := newReceiver(t), newReceiver(t)
@@ -289,6 +290,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 }
 
 func TestTwoServersDeliverOnce(t *testing.T) {
+	t.Parallel()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a := servertest.Start(t, config(url))
 		a.Load(t, servertest.World()...)
@@ -322,6 +324,7 @@ func TestTwoServersDeliverOnce(t *testing.T) {
 }
 
 func TestPrivateReceiversAreRejected(t *testing.T) {
+	t.Parallel()
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	owner := s.As(t, servertest.Owner)

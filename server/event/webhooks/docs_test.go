@@ -8,6 +8,7 @@ import (
 )
 
 func TestDocumentationStatesWebhookLimits(t *testing.T) {
+	t.Parallel()
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("claims a webhook with pending events, for %s", doctest.Duration(claimTime)),
 		fmt.Sprintf("at most %d attempts under way at once, and at most %d for one webhook", DefaultMaxAttempts, maxInFlight),

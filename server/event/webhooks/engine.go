@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/event/watch"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 const (
@@ -44,6 +45,7 @@ type Engine struct {
 	slots   *slots
 	client  *http.Client
 	look    store.Signal
+	exists  store.Signal // raised while there is an enabled webhook
 	metrics metrics
 	live    *liveSender
 	workers sync.WaitGroup
@@ -88,7 +90,7 @@ type want struct {
 func NewEngine(s *store.Store, hub *watch.Hub, log *slog.Logger, r prometheus.Registerer, o Options) *Engine {
 	e := &Engine{
 		Store: s, Hub: hub, Log: log, Options: o, slots: newSlots(o.MaxAttempts),
-		client: newClient(o), look: store.NewSignal(), metrics: newMetrics(r),
+		client: newClient(o), look: store.NewSignal(), exists: store.NewSignal(), metrics: newMetrics(r),
 		running: map[uid.ID]*worker{}, wanted: map[uid.ID]want{},
 	}
 	e.live = newLiveSender(e)
@@ -112,6 +114,30 @@ func (e *Engine) nudge(id uid.ID) {
 	e.look.Raise()
 }
 
+// Jobs returns the jobs that look for work. Run must run as well.
+func (e *Engine) Jobs() []jobs.Job {
+	raise := func(s store.Signal) func(context.Context) (bool, error) {
+		return jobs.All(func(context.Context) error { s.Raise(); return nil })
+	}
+	return []jobs.Job{
+		{
+			Name: "find due webhooks", Interval: lookInterval, Run: raise(e.look),
+			Due: jobs.Lapsed(e.Store, "webhooks", "next_at", 0, "1 = 1"), IsActive: e.isAwaited,
+		},
+		{
+			Name: "find webhooks", Interval: idleInterval, Run: raise(e.exists),
+			Due: jobs.Rows("SELECT 1 FROM webhooks WHERE disabled_reason = ''"), IsUncounted: true,
+		},
+	}
+}
+
+// isAwaited reports whether a webhook wants an event that it has not reached.
+func (e *Engine) isAwaited() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.wanted) > 0
+}
+
 // Run delivers events until ctx ends, and then lets the attempts in flight end.
 func (e *Engine) Run(ctx context.Context) {
 	var following sync.WaitGroup
@@ -120,8 +146,6 @@ func (e *Engine) Run(ctx context.Context) {
 	defer e.client.CloseIdleConnections()
 	defer e.workers.Wait()
 	defer following.Wait()
-	ticker := time.NewTicker(lookInterval)
-	defer ticker.Stop()
 	for {
 		if err := e.startDue(ctx); err != nil && ctx.Err() == nil {
 			e.Log.WarnContext(ctx, "finding due webhooks failed; retrying", "error", err)
@@ -130,7 +154,6 @@ func (e *Engine) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-e.look:
-		case <-ticker.C:
 		}
 	}
 }

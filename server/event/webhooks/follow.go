@@ -76,7 +76,7 @@ func (e *Engine) follow(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(idleInterval):
+		case <-e.exists:
 		}
 	}
 }

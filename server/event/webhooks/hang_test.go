@@ -17,6 +17,7 @@ import (
 // and one that does not end its response. Each attempt must time out, fail with a reason,
 // and delay no other webhook.
 func TestHangingReceiverTimesOut(t *testing.T) {
+	t.Parallel()
 	if webhooks.AttemptTimeout != 10*time.Second {
 		t.Errorf("an attempt takes up to %s, and 10 s is documented", webhooks.AttemptTimeout)
 	}

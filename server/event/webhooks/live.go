@@ -114,7 +114,7 @@ func (l *liveSender) match(ctx context.Context, events []*liveEvent) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range events {
-		l.index.each(m.ChannelID, func(c candidate) { l.add(ctx, c, m) })
+		l.index.each(m, func(c candidate) { l.add(ctx, c, m) })
 	}
 	return nil
 }

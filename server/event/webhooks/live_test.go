@@ -109,6 +109,29 @@ func wantLive(t *testing.T, secret string, got sent) {
 	}
 }
 
+// TestFlagsAreSentToModerators has a moderator's webhook for flags, and a viewer's for chat.
+func TestFlagsAreSentToModerators(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, config(storetest.SQLite(t)))
+	s.Load(t, servertest.World()...)
+	flags, chat := newReceiver(t), newReceiver(t)
+	create(t, s, s.As(t, servertest.Moderator), servertest.Args{"channelId": servertest.Owner.String(), "url": flags.URL, "type": []string{"channel.chat.flag"}})
+	create(t, s, s.As(t, servertest.Viewer), chat.mine(chatMessage))
+	call[*moderatov1.UpdateChatRulesResponse](t, s, s.As(t, servertest.Owner), "POST", "/v1/chats/rules", servertest.Args{
+		"channelId": servertest.Owner.String(), "put": []servertest.Args{{"name": "Gems", "kind": "terms", "action": "flag", "terms": []string{"gems"}}},
+	})
+	flagged := say(t, s, servertest.Viewer, "free gems")
+	say(t, s, servertest.Viewer, "bye")
+	if got := flags.next(t); text(got) != "channel.chat.flag" || got.event.Payload["messageId"] != flagged {
+		t.Errorf("the moderator gets %s %v", text(got), got.event.Payload)
+	}
+	for _, want := range []string{"free gems", "bye"} {
+		if got := text(chat.next(t)); got != want {
+			t.Errorf("the viewer gets %q, want %q", got, want)
+		}
+	}
+}
+
 // TestSlowReceiverOfChatReceivesBans has a receiver that does not respond to chat. Bans
 // arrive meanwhile. Later it receives the chat that waited, without a message that was
 // deleted before it was sent.
@@ -149,6 +172,7 @@ func TestSlowReceiverOfChatReceivesBans(t *testing.T) {
 // TestFailuresOfChatChangeNothingElse has a receiver that fails for chat, in each way that
 // would disable or delay a delivery that is kept.
 func TestFailuresOfChatChangeNothingElse(t *testing.T) {
+	t.Parallel()
 	for name, status := range map[string]int{"gone": http.StatusGone, "error": http.StatusInternalServerError, "pause": http.StatusTooManyRequests} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, s *servertest.Server) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/event/live"
+	"github.com/moderato-live/moderato/server/rpc/eventtype"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -31,10 +31,16 @@ type liveIndex struct {
 	size     int
 }
 
-// indexed holds the webhooks that want the live events of one channel.
+// indexed holds the webhooks that want live events of one channel, with their types.
 type indexed struct {
 	at       time.Time
-	webhooks []candidate
+	webhooks []wanting
+}
+
+type wanting struct {
+	candidate
+
+	types []string // the live ones
 }
 
 // forEveryChannel is the key of the webhooks that want the live events of every channel.
@@ -62,9 +68,10 @@ func (x *liveIndex) refresh(ctx context.Context, e *Engine, channels []uid.ID) e
 	for _, id := range read {
 		found[id] = &indexed{at: now}
 	}
-	err := e.states(ctx, "types LIKE '%"+live.Type+"%' AND (channel_id IS NULL OR channel_id IN ("+store.Placeholders(len(read))+"))", store.Args(read), func(s state) {
-		if f := found[s.channelID]; f != nil && slices.Contains(strings.Fields(s.types), live.Type) {
-			f.webhooks = append(f.webhooks, s.candidate)
+	err := e.states(ctx, "types LIKE '%channel.chat.%' AND (channel_id IS NULL OR channel_id IN ("+store.Placeholders(len(read))+"))", store.Args(read), func(s state) {
+		types := slices.DeleteFunc(strings.Fields(s.types), func(name string) bool { return !eventtype.Type(name).IsLive() })
+		if f := found[s.channelID]; f != nil && len(types) > 0 {
+			f.webhooks = append(f.webhooks, wanting{s.candidate, types})
 		}
 	})
 	if err != nil {
@@ -84,12 +91,14 @@ func (x *liveIndex) forget(id uid.ID) {
 	}
 }
 
-// each calls each for the webhooks that want the live events of a channel.
-func (x *liveIndex) each(channelID uid.ID, each func(candidate)) {
-	for _, id := range []uid.ID{channelID, forEveryChannel} {
+// each calls each for the webhooks that want a live event.
+func (x *liveIndex) each(m *liveEvent, each func(candidate)) {
+	for _, id := range []uid.ID{m.ChannelID, forEveryChannel} {
 		if known := x.channels[id]; known != nil {
-			for _, c := range known.webhooks {
-				each(c)
+			for _, w := range known.webhooks {
+				if slices.Contains(w.types, string(m.Kind())) {
+					each(w.candidate)
+				}
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/event/live"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -170,7 +171,7 @@ type recipient struct {
 }
 
 // check returns the webhook if it may receive an event, and otherwise what became of
-// the event. Whether the message was deleted is checked last.
+// the event. Whether a chat message was deleted is checked last.
 func (l *liveSender) check(ctx context.Context, id uid.ID, m *liveEvent) (*recipient, result, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.Timeout)
 	defer cancel()
@@ -192,6 +193,9 @@ func (l *liveSender) check(ctx context.Context, id uid.ID, m *liveEvent) (*recip
 		return nil, result{kind: unsent, pause: w.PausedUntil.Sub(to.now)}, nil
 	case w.HeardFrom != nil && instant.OfProto(m.Event.GetMetadata().GetMessageTimestamp()) < *w.HeardFrom:
 		return nil, result{kind: unwanted}, nil
+	}
+	if m.Kind() != live.Type {
+		return to, result{}, nil
 	}
 	visible, err := l.Visible(ctx, l.Store, []uid.ID{m.ID})
 	if err != nil {

@@ -47,6 +47,7 @@ func TestLiveQueueIsBounded(t *testing.T) {
 // TestLiveEventsOfOneOwnerLeaveRoom fills the queues of an owner until no more live events may
 // wait. Those of other owners wait nevertheless, until all owners have as many.
 func TestLiveEventsOfOneOwnerLeaveRoom(t *testing.T) {
+	t.Parallel()
 	l := NewEngine(nil, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Options{Timeout: AttemptTimeout, MaxAttempts: 4}).live
 	post := func(o byte, webhooks int) {
 		for i := range webhooks {

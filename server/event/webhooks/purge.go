@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -27,7 +28,7 @@ type Purger struct {
 
 // Job returns the job that purges.
 func (p *Purger) Job() jobs.Job {
-	return jobs.Job{Name: "remove old webhook deliveries", Interval: purgeInterval, Run: jobs.All(p.Purge), Backlog: p.countRemovable}
+	return jobs.Job{Name: "remove old webhook deliveries", Interval: purgeInterval, Run: jobs.All(p.Purge), Due: p.due}
 }
 
 // Purge removes deleted webhooks with their deliveries, and old deliveries.
@@ -55,33 +56,15 @@ func (p *Purger) Purge(ctx context.Context) error {
 	return p.remove(ctx, "finished_at < ?", now.Add(-keptFor))
 }
 
-// countRemovable returns the number of rows that Purge would remove: deleted webhooks,
-// their deliveries, and old deliveries.
-func (p *Purger) countRemovable(ctx context.Context) (rows int64, err error) {
-	now, err := p.Store.Clock.Now(ctx, p.Store.Read)
-	if err != nil {
-		return 0, err
-	}
-	old := now.Add(-keptFor)
-	for _, c := range []struct {
-		query string
-		args  []any
-	}{
-		{"SELECT 1 FROM webhooks WHERE disabled_reason = ?", []any{deleted}},
-		{"SELECT 1 FROM webhook_deliveries WHERE finished_at < ?", []any{old}},
-		{
-			`SELECT 1 FROM webhooks w JOIN webhook_deliveries d ON d.webhook_id = w.id
-				WHERE w.disabled_reason = ? AND (d.finished_at IS NULL OR d.finished_at >= ?)`,
-			[]any{deleted, old},
-		},
-	} {
-		n, err := jobs.Count(ctx, p.Store, c.query, c.args...)
-		if err != nil {
-			return 0, err
-		}
-		rows += n
-	}
-	return min(rows, jobs.MaxBacklog), nil
+// due selects the rows that Purge removes: deleted webhooks, old deliveries, and the other
+// deliveries of deleted webhooks.
+func (p *Purger) due() (query string, args []any) {
+	old, args := jobs.Before(p.Store, "webhook_deliveries", "finished_at", keptFor)()
+	now, again := p.Store.Clock.Expression()
+	return old + fmt.Sprintf(` UNION ALL SELECT 1 FROM webhooks WHERE disabled_reason = '%s'
+		UNION ALL SELECT 1 FROM webhooks w%swebhook_deliveries d ON d.webhook_id = w.id
+			WHERE w.disabled_reason = '%s' AND (d.finished_at IS NULL OR d.finished_at >= %s - %d)`,
+		deleted, p.Store.OrderedJoin(), deleted, now, keptFor.Milliseconds()), append(args, again...)
 }
 
 // remove deletes the deliveries that match a condition, in batches of purgeBatch.

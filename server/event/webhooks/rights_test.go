@@ -12,6 +12,7 @@ import (
 )
 
 func TestWebhookIsDisabledWhenOwnerLosesRight(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(*testing.T, *servertest.Server){
 		"no longer moderator": func(t *testing.T, s *servertest.Server) {
 			call[*moderatov1.RemoveModeratorResponse](t, s, s.As(t, servertest.Owner), "DELETE", "/v1/moderation/moderators",

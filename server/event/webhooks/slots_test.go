@@ -30,6 +30,7 @@ func slowDown(all []*slot) {
 }
 
 func TestSlowReceiversOfOneOwnerAreLimited(t *testing.T) {
+	t.Parallel()
 	s := newSlots(80) // 20 fast and 40 slow
 	for o := range byte(60) {
 		slowDown(acquireAll(s, candidateOf(o)))
@@ -57,6 +58,7 @@ func TestSlowReceiversOfOneOwnerAreLimited(t *testing.T) {
 }
 
 func TestSlotsAreSharedFairlyByOwners(t *testing.T) {
+	t.Parallel()
 	s := newSlots(80)
 	proven := func(o byte) candidate {
 		c := candidateOf(o)
@@ -111,6 +113,7 @@ func TestWebhookYieldsToWaitingOwners(t *testing.T) {
 }
 
 func TestSlotsAreLimited(t *testing.T) {
+	t.Parallel()
 	s := newSlots(80)
 	n := 0
 	for o := range 1000 {

@@ -73,6 +73,7 @@ func takeRole(t *testing.T, s *store.Store) {
 
 // The event has an immediate effect; a sweep takes long if there are many webhooks.
 func TestRightEndingEventDisablesWebhooks(t *testing.T) {
+	t.Parallel()
 	for kind, ends := range map[eventtype.Type]bool{"channel.moderator.remove": true, "channel.ban": true, "channel.follow": false} {
 		t.Run(string(kind), func(t *testing.T) {
 			eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
@@ -103,6 +104,7 @@ func TestRightEndingEventDisablesWebhooks(t *testing.T) {
 }
 
 func TestSweepChecksAllWebhooksInBatches(t *testing.T) {
+	t.Parallel()
 	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 		var others [1200]uid.ID
 		for i := range others {
@@ -130,6 +132,7 @@ func TestSweepChecksAllWebhooksInBatches(t *testing.T) {
 
 // The eraser removes the webhook later; until then it must receive nothing.
 func TestWebhookOfDeletedChannelIsDisabled(t *testing.T) {
+	t.Parallel()
 	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 		put(t, s, servertest.Owner, uid.New())
 		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {

@@ -23,7 +23,10 @@ var Tables = []tables.Table{
 		Export: tables.Export{Secrets: []string{"secret", "former_secret"}},
 		Erase:  tables.Erasure{Channel: []tables.Step{markDeleted("channel_id")}, User: []tables.Step{markDeleted("user_id")}},
 		Expire: func(env tables.Env) jobs.Job {
-			return jobs.Job{Name: "disable webhooks whose user lost the right", Interval: sweepInterval, Run: jobs.All(env.Webhooks.Sweep)}
+			return jobs.Job{
+				Name: "disable webhooks whose user lost the right", Interval: sweepInterval, Run: jobs.All(env.Webhooks.Sweep),
+				Due: jobs.Rows("SELECT 1 FROM webhooks"), IsUncounted: true,
+			}
 		},
 	},
 	{
