@@ -31,6 +31,11 @@ type errorData struct {
 	RequiredScope  string             `json:"requiredScope,omitempty"`
 	AcceptedTokens []string           `json:"acceptedTokens,omitempty"`
 	WebhookID      string             `json:"webhookId,omitempty"`
+	MessageID      string             `json:"messageId,omitempty"`
+	RuleMessage    string             `json:"message,omitempty"`
+	Restriction    string             `json:"restriction,omitempty"`
+	RetryAt        json.RawMessage    `json:"retryAt,omitempty"`
+	Version        json.RawMessage    `json:"version,omitempty"`
 }
 
 type errorBody struct {
@@ -99,12 +104,19 @@ func errorText(requestID string, e *apierr.Error) []byte {
 		MuteExpiresAt: e.Metadata[apierr.MuteExpiresAt],
 		RequiredScope: e.Metadata[apierr.RequiredScope],
 		WebhookID:     e.Metadata[apierr.WebhookID],
+		Restriction:   e.Metadata[apierr.Restriction],
+		RuleMessage:   e.Metadata[apierr.RuleMessage],
 	}}
-	if e.Reason == moderatov1.Reason_REASON_USER_BANNED {
-		body.Data.ExpiresAt = json.RawMessage("null")
-		if at := e.Metadata[apierr.ExpiresAt]; at != "" {
-			body.Data.ExpiresAt = json.RawMessage(strconv.Quote(at))
-		}
+	switch e.Reason {
+	case moderatov1.Reason_REASON_USER_BANNED:
+		body.Data.ExpiresAt = timeOrNull(e.Metadata[apierr.ExpiresAt])
+	case moderatov1.Reason_REASON_MESSAGE_HELD:
+		body.Data.MessageID = e.Metadata[apierr.MessageID]
+		body.Data.ExpiresAt = timeOrNull(e.Metadata[apierr.ExpiresAt])
+	case moderatov1.Reason_REASON_CHAT_RESTRICTED:
+		body.Data.RetryAt = timeOrNull(e.Metadata[apierr.RetryAt])
+	case moderatov1.Reason_REASON_VERSION_CONFLICT:
+		body.Data.Version = json.RawMessage(e.Metadata[apierr.Version])
 	}
 	if kinds := e.Metadata[apierr.AcceptedTokens]; kinds != "" {
 		body.Data.AcceptedTokens = strings.Split(kinds, ",")
@@ -114,6 +126,14 @@ func errorText(requestID string, e *apierr.Error) []byte {
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(body) // strings and null only: it cannot fail
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+}
+
+// timeOrNull returns the JSON of a time in metadata, which is null if it is empty.
+func timeOrNull(at string) json.RawMessage {
+	if at == "" {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(strconv.Quote(at))
 }
 
 func writeError(w http.ResponseWriter, e *apierr.Error) {

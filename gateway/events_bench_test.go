@@ -55,8 +55,7 @@ func BenchmarkEventStreams(b *testing.B) {
 	})
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)
 	var running sync.WaitGroup
-	running.Go(func() { hub.Run(ctx) })
-	running.Go(func() { outboxtest.RunJobs(ctx, rights.Jobs()...) })
+	running.Go(func() { outboxtest.RunJobs(ctx, s.Store, append(rights.Jobs(), hub.Job())...) })
 	var begun sync.WaitGroup
 	var sent atomic.Int64
 	for range listeners {

@@ -57,10 +57,10 @@ var (
 		"bannedCount": "integer", "stillBannedCount": "integer",
 	}
 	undoResult = object{
-		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer", "restored": "integer"},
+		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer", "restored": "integer"}, "messagesRemovedBefore": "timestamp?",
 	}
 	revertResult = object{
-		"results": list{targetResult}, "counts": object{"unbanned": "integer", "unmuted": "integer", "restored": "integer"}, "hasMore": "boolean",
+		"results": list{targetResult}, "counts": object{"unbanned": "integer", "unmuted": "integer", "restored": "integer"}, "hasMore": "boolean", "messagesRemovedBefore": "timestamp?",
 	}
 	sweepPreview = object{
 		"sweepToken": "string", "expiresAt": "timestamp", "matched": "integer",
@@ -121,6 +121,7 @@ var (
 	}
 	listedMute = object{
 		"id": "uuid", "displayName": "string", "slug": "string", "mutedAt": "timestamp", "mutedBy": logUser, "reason": "string?", "expiresAt": "timestamp",
+		"cause": "string", "ruleId": "uuid?",
 	}
 	roleHolder = object{
 		"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url", "role": "string", "createdAt": "timestamp", "isBanned": "boolean",

@@ -69,6 +69,8 @@ var services = []service{
 	serviceOf(moderatov1.File_moderato_v1_webhooks_proto, moderatov1.NewWebhooksServiceClient, moderatov1.RegisterWebhooksServiceHandlerClient),
 	serviceOf(moderatov1.File_moderato_v1_users_proto, moderatov1.NewUsersServiceClient, moderatov1.RegisterUsersServiceHandlerClient),
 	serviceOf(moderatov1.File_moderato_v1_chat_proto, moderatov1.NewChatServiceClient, moderatov1.RegisterChatServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_rules_proto, moderatov1.NewChatRulesServiceClient, moderatov1.RegisterChatRulesServiceHandlerClient),
+	serviceOf(moderatov1.File_moderato_v1_held_proto, moderatov1.NewHeldMessagesServiceClient, moderatov1.RegisterHeldMessagesServiceHandlerClient),
 	serviceOf(moderatov1.File_moderato_v1_tokens_proto, moderatov1.NewTokensServiceClient, moderatov1.RegisterTokensServiceHandlerClient),
 }
 

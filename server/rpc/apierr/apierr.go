@@ -20,6 +20,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/fair"
 	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -28,11 +29,16 @@ const Domain = "moderato"
 
 // Names of metadata. Over REST they are fields of `data`, over gRPC of ErrorInfo.
 const (
+	MessageID      = "messageId"
+	RuleMessage    = "message"
 	MuteExpiresAt  = "muteExpiresAt"
 	ExpiresAt      = "expiresAt"
 	RequiredScope  = "requiredScope"
 	AcceptedTokens = "acceptedTokens"
 	WebhookID      = "webhookId"
+	Restriction    = "restriction"
+	RetryAt        = "retryAt"
+	Version        = "version"
 )
 
 // ErrStopping is the cause of the error with which a stream ends because the server
@@ -119,6 +125,44 @@ func UserBanned(until *instant.Instant, now instant.Instant) *Error {
 		e.RetryAfter = until.Sub(now)
 	}
 	return e
+}
+
+// ChatRestricted returns the error for a post that the settings of a channel refuse, until an
+// instant; nil if no time helps.
+func ChatRestricted(restriction string, until *instant.Instant, now instant.Instant) *Error {
+	e := &Error{Reason: moderatov1.Reason_REASON_CHAT_RESTRICTED, Metadata: map[string]string{Restriction: restriction}}
+	if until != nil {
+		e.Metadata[RetryAt] = until.String()
+		e.RetryAfter = until.Sub(now)
+	}
+	return e
+}
+
+// MessageBlocked returns the error for a post that a rule refuses, with what the rule tells the
+// sender; empty for nothing.
+func MessageBlocked(message string) *Error {
+	return byRule(moderatov1.Reason_REASON_MESSAGE_BLOCKED, message, map[string]string{})
+}
+
+// MessageHeld returns the error for a post that waits for a decision until an instant, with what the
+// rule tells the sender; empty for nothing.
+func MessageHeld(id uid.ID, until instant.Instant, message string) *Error {
+	return byRule(moderatov1.Reason_REASON_MESSAGE_HELD, message, map[string]string{MessageID: id.String(), ExpiresAt: until.String()})
+}
+
+func byRule(reason moderatov1.Reason, message string, metadata map[string]string) *Error {
+	if message != "" {
+		metadata[RuleMessage] = message
+	}
+	return &Error{Reason: reason, Message: message, Metadata: metadata}
+}
+
+// VersionConflict returns the error for a change that expects another version than the present one.
+func VersionConflict(present int64) *Error {
+	return &Error{
+		Reason:   moderatov1.Reason_REASON_VERSION_CONFLICT,
+		Metadata: map[string]string{Version: strconv.FormatInt(present, 10)},
+	}
 }
 
 // Error returns the reason and the cause for logs, in at most about 2 KiB.

@@ -83,6 +83,14 @@ var documented = map[string]row{
 	"SWEEP_TOO_LARGE":            {400, codes.InvalidArgument},
 	"IDEMPOTENCY_KEY_REUSED":     {422, codes.FailedPrecondition},
 	"IDEMPOTENCY_KEY_IN_USE":     {409, codes.Aborted},
+	"CHAT_RESTRICTED":            {403, codes.FailedPrecondition},
+	"VERSION_CONFLICT":           {409, codes.Aborted},
+	"MESSAGE_BLOCKED":            {403, codes.FailedPrecondition},
+	"MESSAGE_HELD":               {403, codes.FailedPrecondition},
+	"RULES_TOO_COSTLY":           {400, codes.InvalidArgument},
+	"RULE_LIMIT_REACHED":         {409, codes.FailedPrecondition},
+	"PREVIEW_TOO_LARGE":          {400, codes.InvalidArgument},
+	"VERSION_NOT_FOUND":          {404, codes.NotFound},
 }
 
 // reasons returns all reasons of the contract except the unspecified one.

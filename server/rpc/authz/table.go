@@ -27,7 +27,7 @@ var contract = []protoreflect.FileDescriptor{
 	moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto,
 	moderatov1.File_moderato_v1_users_proto, moderatov1.File_moderato_v1_tickets_proto,
 	moderatov1.File_moderato_v1_chat_proto, moderatov1.File_moderato_v1_subscriptions_proto,
-	moderatov1.File_moderato_v1_tokens_proto,
+	moderatov1.File_moderato_v1_tokens_proto, moderatov1.File_moderato_v1_rules_proto, moderatov1.File_moderato_v1_held_proto,
 	platformv1.File_moderato_platform_v1_access_proto, platformv1.File_moderato_platform_v1_authorization_proto,
 	platformv1.File_moderato_platform_v1_audience_proto,
 	platformv1.File_moderato_platform_v1_chat_proto, platformv1.File_moderato_platform_v1_content_proto,

@@ -79,6 +79,9 @@ func Kept(all []Type) []Type { return slices.DeleteFunc(slices.Clone(all), Type.
 // IsLive reports whether events of a type are live, that is, not kept.
 func (t Type) IsLive() bool { return byName[t].GetLive() }
 
+// MayBeLive reports whether events of a type are live, or some of them are.
+func (t Type) MayBeLive() bool { return t.IsLive() || byName[t].GetAlsoLive() }
+
 // TypesOf returns the names of the event types with an origin that are kept.
 func TypesOf(origin optionsv1.Origin) []string {
 	var names []string

@@ -45,7 +45,7 @@ func ParseRetention(base Retention, text string) (Retention, error) {
 	}
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
 		name, value, _ := strings.Cut(part, "=")
-		keep, err := parseDays(value)
+		keep, err := ParseDays(value)
 		switch {
 		case err != nil || keep < 0:
 			return nil, fmt.Errorf("%q: must be TYPE=DURATION, such as channel.follow=30d or channel.ban=0", part)
@@ -62,7 +62,8 @@ func ParseRetention(base Retention, text string) (Retention, error) {
 	return r, nil
 }
 
-func parseDays(text string) (time.Duration, error) {
+// ParseDays parses a Go duration, or a number of days: 90d.
+func ParseDays(text string) (time.Duration, error) {
 	if number, isDays := strings.CutSuffix(text, "d"); isDays {
 		hours, err := time.ParseDuration(number + "h")
 		if hours > (1<<63-1)/24 {

@@ -60,6 +60,10 @@ type TimePlace struct {
 // Start returns the place before every row.
 func Start() TimePlace { return TimePlace{At: math.MaxInt64} }
 
+// ChannelExists is the SQL condition that a channel exists. Its argument is the channel's id.
+// The page of a list has it, so that the list of a deleted channel is empty.
+const ChannelExists = "EXISTS (SELECT 1 FROM channels WHERE id = ?)"
+
 // CheckChannel returns CHANNEL_NOT_FOUND unless a channel with this id exists. Rows that
 // belong to a channel do not prove that it exists: those of a deleted channel are removed
 // later.

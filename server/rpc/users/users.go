@@ -101,3 +101,18 @@ func unknown() error { return apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND
 func Person(u *ent.User) *moderatov1.Person {
 	return &moderatov1.Person{Id: u.ID.String(), Username: u.Username, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL}
 }
+
+// PersonColumns are the columns of a user, of the table with an alias, who may be missing.
+func PersonColumns(alias string) string {
+	return alias + ".id, COALESCE(" + alias + ".username, ''), COALESCE(" + alias + ".display_name, ''), COALESCE(" + alias + ".avatar_url, '')"
+}
+
+// ReadPerson reads PersonColumns; nil if the user is missing.
+func ReadPerson(r *store.Row) *moderatov1.Person {
+	id, p := r.OptionalID(), &moderatov1.Person{Username: r.Text(), DisplayName: r.Text(), AvatarUrl: r.Text()}
+	if id == nil {
+		return nil
+	}
+	p.Id = id.String()
+	return p
+}

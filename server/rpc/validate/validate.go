@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/internal/instant"
+	"github.com/moderato-live/moderato/internal/textmatch"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
@@ -209,20 +210,10 @@ func (f *Fields) text(field, value, allowedControls string) string {
 		return unicode.IsControl(r) && !strings.ContainsRune(allowedControls, r)
 	}):
 		f.Add(field, "must not contain control characters")
-	case length > 0 && !strings.ContainsFunc(value, shows):
+	case length > 0 && textmatch.IsBlank(value):
 		f.Add(field, "must have a visible character")
 	}
 	return value
-}
-
-// invisible holds the characters that show nothing by themselves, beside spaces and controls.
-var invisible = []*unicode.RangeTable{
-	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
-	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}}, // the Braille pattern without dots
-}
-
-func shows(r rune) bool {
-	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.In(r, invisible...)
 }
 
 // RequiredLanguage is like Language, but reports a missing tag as such.
@@ -312,11 +303,20 @@ func (f *Fields) RequiredTime(field string, value *timestamppb.Timestamp) (at in
 
 // Choice validates that value is one of the values that the contract declares.
 func (f *Fields) Choice(field, value string) string {
+	return f.choice(field, field, value)
+}
+
+// ChoiceOf is Choice for a value of a list. A violation names the place of the value.
+func (f *Fields) ChoiceOf(list string, index int, value string) string {
+	return f.choice(list, fmt.Sprintf("%s[%d]", list, index), value)
+}
+
+func (f *Fields) choice(field, path, value string) string {
 	choices := f.bounds(field).GetValues()
 	if slices.Contains(choices, value) {
 		return value
 	}
-	f.Add(field, "must be one of "+strings.Join(choices, ", "))
+	f.Add(path, "must be one of "+strings.Join(choices, ", "))
 	return ""
 }
 
