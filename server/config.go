@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/gateway/signin"
@@ -74,6 +75,12 @@ type Config struct {
 	Lifetimes authn.Lifetimes
 	// Retention is how long events are kept; nil means eventtype.DefaultRetention.
 	Retention eventtype.Retention
+	// MessageRetention is how long messages are kept; 0 is forever.
+	MessageRetention time.Duration
+	// ChatOverNATS has servers exchange chat messages over the NATS of Bus. ChatSubject is the
+	// prefix of its subjects.
+	ChatOverNATS bool
+	ChatSubject  string
 	// Bus configures where events are published; without a URL they are not published.
 	Bus bus.Config
 	// CORSOrigins are the origins of web pages that may call the API; empty means any.
@@ -156,6 +163,9 @@ func (c *Config) complete(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := c.checkChat(); err != nil {
+		return err
+	}
 	for name, addr := range map[string]string{"HTTP": c.HTTPAddr, "gRPC": c.GRPCAddr, "admin": c.AdminAddr} {
 		if _, _, err := net.SplitHostPort(addr); err != nil {
 			return fmt.Errorf("%s address %q: must be host:port", name, addr)
@@ -181,4 +191,18 @@ func (c *Config) consoleSignsIn() bool {
 		return len(c.DemoUsers) > 0
 	}
 	return c.PublicURL != ""
+}
+
+// checkChat checks the settings of chat between servers. JetStream stores what is below the
+// subject of events, so chat must be outside.
+func (c *Config) checkChat() error {
+	switch {
+	case !c.ChatOverNATS:
+		return nil
+	case c.Bus.URL == "":
+		return errors.New("chat over NATS needs the URL of NATS; set --nats-url")
+	case strings.HasPrefix(c.ChatSubject+".", c.Bus.Subject+"."):
+		return errors.New("the subject of chat must not be below that of events; set --nats-chat-subject")
+	}
+	return nil
 }

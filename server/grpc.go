@@ -118,6 +118,8 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory, oauthOperations: s.oauth})
 	moderatov1.RegisterChatServiceServer(r, s.PublicChat)
+	moderatov1.RegisterChatRulesServiceServer(r, s.Rules)
+	moderatov1.RegisterHeldMessagesServiceServer(r, s.Held)
 	moderatov1.RegisterTokensServiceServer(r, access.TokensService{})
 }
 

@@ -143,7 +143,10 @@ func openStore(ctx context.Context, config Config, tracer *tracing.Tracer) (*sto
 	if err != nil {
 		return nil, err
 	}
-	if err := s.CheckVersion(ctx); err != nil {
+	if err = s.CheckVersion(ctx); err == nil {
+		err = s.CheckServer(ctx)
+	}
+	if err != nil {
 		s.Close()
 		if errors.Is(err, store.ErrVersion) {
 			return nil, fmt.Errorf("%w; run: moderato migrate --db %s (with the account in the URL)", err, config.DB)
@@ -176,7 +179,11 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	hub.Deleted = messages.Deleted
 	rights := &watch.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
 	sequencer := outbox.NewSequencer(s.Store, s.config.Log, registry)
-	sequencer.Sequenced = hub.Wake
+	sequencer.Sequenced, sequencer.HasListeners = hub.Wake, hub.HasListeners
+	if s.config.ChatOverNATS {
+		messages.UseNATS(s.config.Bus, s.config.ChatSubject, sequencer.Wake, registry)
+		sequencer.Elsewhere = messages.TellWritten
+	}
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
 		Visible: chat.Visible,
@@ -236,31 +243,24 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.http.ErrorLog = newErrorLog(s.config.Log)
 	s.http.Protocols.SetUnencryptedHTTP2(s.config.HTTPH2C)
 	secured.secureHTTP(s.http)
-	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
-	s.jobs = jobs.NewRunner(s.config.Log, registry)
+	s.workers = append(s.workers, messages.Run, hooks.Run, implementations.Filter.Run)
+	s.jobs = jobs.NewRunner(s.Store, s.config.Log, registry)
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "moderato_event_streams", Help: "Event streams that are open on this server, over gRPC and Server-Sent Events.",
 	}, func() float64 { return float64(watching.OpenStreams()) }))
 	s.admin = &http.Server{Handler: adminHandler(registry, s.tracer != nil, s.sources(registry, sequencer)), ReadHeaderTimeout: 5 * time.Second}
-	s.runJobs(domains.Jobs(tables.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
-	s.runJobs(rights.Jobs()...)
-	s.runJobs(implementations.standings.Jobs()...)
-	s.runJobs(messages.Job())
-	s.runJobs(implementations.Jobs()...)
-	s.runJobs(s.sockets.Jobs()...)
-	s.runJobs(secured.jobs()...)
-	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
+	all := slices.Concat(
+		domains.Jobs(tables.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, MessageRetention: s.config.MessageRetention, Webhooks: hooks, IsElsewhere: sequencer.IsElsewhere}),
+		rights.Jobs(), implementations.standings.Jobs(), messages.Jobs(), implementations.Jobs(), s.sockets.Jobs(), secured.jobs(), hooks.Jobs(),
+		[]jobs.Job{hub.Job(), sequencer.Job(), {Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)}},
+	)
 	if s.config.Bus.URL != "" {
-		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
+		sink := bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry)
+		sequencer.Sequenced = func() { hub.Wake(); sink.Wake() }
+		all = append(all, sink.Job())
 	}
+	s.workers = append(s.workers, func(ctx context.Context) { s.jobs.Run(ctx, all...) })
 	return nil
-}
-
-// runJobs adds jobs that run while the server serves.
-func (s *Server) runJobs(all ...jobs.Job) {
-	for _, job := range all {
-		s.workers = append(s.workers, func(ctx context.Context) { s.jobs.Run(ctx, job) })
-	}
 }
 
 func (s *Server) listen(ctx context.Context) error {

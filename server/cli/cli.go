@@ -48,11 +48,12 @@ type commands struct {
 	Keys        struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
 	} `cmd:"" help:"Keys that encrypt cursors."`
-	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`
-	Backup     backup     `cmd:"" help:"Copy an SQLite database to a new file. Safe while servers run."`
-	Help       help       `cmd:"" help:"Print the help of a command, such as moderato help token issue."`
-	Fsck       check      `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
-	Version    version    `cmd:"" help:"Print the version."`
+	Completion completion      `cmd:"" help:"Print the script with which a shell completes command lines."`
+	Backup     backup          `cmd:"" help:"Copy an SQLite database to a new file. Safe while servers run."`
+	Archive    archiveCommands `cmd:"" help:"Events and the log in files, to keep them elsewhere."`
+	Help       help            `cmd:"" help:"Print the help of a command, such as moderato help token issue."`
+	Fsck       check           `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
+	Version    version         `cmd:"" help:"Print the version."`
 }
 
 // streams holds the standard streams of the process.

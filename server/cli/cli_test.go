@@ -131,6 +131,7 @@ func TestServeRejectsUnmigratedDatabase(t *testing.T) {
 }
 
 func TestServeAcceptsOriginsAsBrowsersSendThem(t *testing.T) {
+	t.Parallel()
 	p := process.Serve(t, storetest.SQLite(t), "--cors-origins=*,https://dash.example.com:8443,https://*.example.com,chrome-extension://abcdef")
 	if code := p.Terminate(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -138,6 +139,7 @@ func TestServeAcceptsOriginsAsBrowsersSendThem(t *testing.T) {
 }
 
 func TestServeReportsAddressInUse(t *testing.T) {
+	t.Parallel()
 	p := process.Serve(t, storetest.SQLite(t))
 	file := filepath.Join(t.TempDir(), "moderato.db")
 	got := process.Run(t, nil, "", "serve", "--db=sqlite:"+file, "--http-addr="+p.REST, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")

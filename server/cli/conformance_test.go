@@ -64,10 +64,10 @@ func TestConformanceOfDemo(t *testing.T) {
 	wantGolden(t, "testdata/conformance-demo.golden", regexp.MustCompile(`\d+ requests`).ReplaceAllString(got.Out, "N requests"))
 
 	c.environ = append(c.environ, "MODERATO_CONFORMANCE_RATE=0", "OWNER="+c.DemoToken(t, "owner"), "VIEWER="+c.DemoToken(t, "viewer"), "APP="+c.DemoToken(t, "app"))
-	wants{"SKIPPED", "no token without the scope users.read", "40 operations", " 0 findings"}.check(t, c.run(t, block(t, "docs/conformance.md: Conformance/1")))
+	wants{"SKIPPED", "no token without the scope users.read", "46 operations", " 0 findings"}.check(t, c.run(t, block(t, "docs/conformance.md: Conformance/1")))
 
 	command := strings.NewReplacer("https://moderato.example.com", "http://"+c.REST, "my-app", demo.People().Client, "mdu_…", c.DemoToken(t, "owner"))
-	wants{"40 operations", " 0 findings"}.check(t, c.run(t, command.Replace(block(t, "docs/coming-from-blaze.md: Check the server/1"))))
+	wants{"46 operations", " 0 findings"}.check(t, c.run(t, command.Replace(block(t, "docs/coming-from-blaze.md: Check the server/1"))))
 
 	// With fewer tokens, it says what it leaves out.
 	got = c.check(t, "http://"+c.REST, c.tokens[3])

@@ -35,6 +35,7 @@ var madeByCalls = []string{
 // TestExamplesWorkInDemo sends the example of every operation as the console of the reference
 // does: with the owner's token of a demo.
 func TestExamplesWorkInDemo(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	var document described
 	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {

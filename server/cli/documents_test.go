@@ -1,9 +1,6 @@
 package cli_test
 
 import (
-	"cmp"
-	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,14 +14,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/doctest"
 	"github.com/moderato-live/moderato/test/servertest/process"
-	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // documented returns the blocks of commands in the documents, and the test that runs each. Most
@@ -63,6 +57,9 @@ func documented() map[string]func(*testing.T) {
 		"docs/webhooks.md: A receiver in Python/1":               TestWebhookCommands,
 		"docs/webhooks.md: A receiver in Python/2":               TestWebhookCommands,
 		"docs/idempotency.md: Idempotency keys/1":                TestIdempotencyCommand,
+		"docs/chat-rules.md: Examples/1":                         TestChatRulesExamples,
+		"docs/chat-rules.md: Rules/1":                            TestChatRulesExamples,
+		"docs/chat-rules.md: Shield/1":                           TestChatRulesExamples,
 		"docs/moderation.md: Search among people/1":              TestModerationExamples,
 		"docs/moderation.md: The log/1":                          TestModerationExamples,
 		"docs/moderation.md: Metrics/1":                          TestModerationExamples,
@@ -81,6 +78,8 @@ func documented() map[string]func(*testing.T) {
 		"docs/oauth.md: Sign in on a command line/2":             TestSignInCommands,
 		"docs/oauth.md: Refresh tokens/1":                        TestSignInCommands,
 		"docs/oauth.md: A sample page/1":                         TestSampleSignInPage,
+		"docs/retention.md: Archives/1":                          TestDocumentedArchive,
+		"docs/retention.md: Archives/2":                          TestDocumentedArchive,
 		"docs/operations.md: Create the database/1":              TestDatabaseCommands,
 		"docs/operations.md: Create the database/2":              TestDatabaseCommands,
 		"docs/replication.md: MySQL group replication/1":         TestFailoverKeepsAcknowledgedChanges,
@@ -91,6 +90,10 @@ func documented() map[string]func(*testing.T) {
 		"docs/replication.md: MySQL group replication/6":         TestFailoverKeepsAcknowledgedChanges,
 		"docs/replication.md: MySQL group replication/7":         TestFailoverKeepsAcknowledgedChanges,
 		"docs/replication.md: Rejoin a member/1":                 TestFailoverKeepsAcknowledgedChanges,
+		"docs/replication.md: TiDB/1":                            TestDocumentedTargetsExist,
+		"docs/replication.md: Behind MySQL Router/1":             TestFailoverBehindRouter,
+		"docs/replication.md: Behind MySQL Router/2":             TestFailoverBehindRouter,
+		"docs/replication.md: Behind MySQL Router/3":             TestFailoverBehindRouter,
 		"docs/operations.md: Create clients and tokens/1":        TestOperatorCommands,
 		"docs/operations.md: Export a user's data/1":             TestOperatorCommands,
 		"docs/operations.md: Delete a user or a channel/1":       TestOperatorCommands,
@@ -235,6 +238,7 @@ func TestDocumentedTargetsExist(t *testing.T) {
 }
 
 func TestReadmeFirstBan(t *testing.T) {
+	t.Parallel()
 	out := newWorkplace(t).run(t, block(t, "README.md: Your first ban/1"))
 	for _, want := range []string{`"success":true`, `"isBanned": true`, `"canPost": false`} {
 		if !strings.Contains(out, want) {
@@ -245,6 +249,7 @@ func TestReadmeFirstBan(t *testing.T) {
 
 // TestRogueModeratorCommands runs the commands of a rogue moderator, and those of the owner.
 func TestRogueModeratorCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	out := w.run(t, block(t, "docs/moderation.md: A rogue moderator/1")+block(t, "docs/moderation.md: A rogue moderator/2"))
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -258,6 +263,7 @@ func TestRogueModeratorCommands(t *testing.T) {
 // TestOperatorCommands runs the commands for clients, tokens, imports, backups and health
 // checks.
 func TestOperatorCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	if err := os.WriteFile(filepath.Join(w.directory, "records.jsonl"),
 		[]byte(`{"user":{"id":"0b6f0001-0000-4000-8000-00000000000a","username":"operated","displayName":"Operated"}}`+"\n"), 0o600); err != nil {
@@ -284,6 +290,7 @@ func TestOperatorCommands(t *testing.T) {
 // TestSignInCommands signs a user in on a command line, as the document says, and refreshes
 // the token.
 func TestSignInCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	var device struct {
 		Address string `json:"verification_uri_complete"`
@@ -303,6 +310,7 @@ func TestSignInCommands(t *testing.T) {
 // TestEventCommands runs each line of the block on events. Each `tail` also gets a cursor,
 // so that there is an event for it to print.
 func TestEventCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	stream := listen(t, w.command(t, block(t, "docs/events.md: Receive events/2")))
 	stream.until(t, ": listening")
@@ -341,56 +349,11 @@ func (w *workplace) owner(t *testing.T) string {
 }
 
 func TestAPICommands(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	w.environ = append(w.environ, "MODERATO_CLIENT=demo-dashboard", "MODERATO_TOKEN="+w.owner(t))
 	out := w.run(t, strings.ReplaceAll(block(t, "docs/command-line.md: Call the API/1"), "UUID", demoOwner))
 	if !strings.Contains(out, `"isFollower":true`) || !strings.Contains(out, `"bannedUserDisplayName":"LootGoblin77"`) {
 		t.Errorf("the commands print %s", out)
 	}
-}
-
-// TestDatabaseCommands creates the accounts of the document, migrates with one and serves
-// with the other.
-func TestDatabaseCommands(t *testing.T) {
-	storetest.EachNewOnServer(t, func(t *testing.T, url store.URL) {
-		suffix := url.Name[len(url.Name)-8:]
-		values := strings.NewReplacer(
-			"CREATE DATABASE moderato CHARACTER SET utf8mb4;", "",
-			"'moderato'@", "'m"+suffix+"'@", "moderato_ddl", "d"+suffix, "//moderato:", "//m"+suffix+":",
-			"moderato.*", url.Name+".*", "…", "secret",
-			"db.internal:3306/moderato?tls=true", url.Host+"/"+url.Name,
-			":8080", "127.0.0.1:0", "10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json")
-		admin := openDatabase(t, url)
-		for statement := range strings.SplitSeq(values.Replace(block(t, "docs/operations.md: Create the database/1")), ";") {
-			statement = strings.TrimSpace(regexp.MustCompile(`(?m)^\s*--.*$`).ReplaceAllString(statement, ""))
-			if statement == "" {
-				continue
-			}
-			if _, err := admin.ExecContext(t.Context(), statement); err != nil {
-				t.Fatalf("%s: %v", statement, err)
-			}
-		}
-		t.Cleanup(func() {
-			_, _ = admin.ExecContext(context.Background(), "DROP USER 'm"+suffix+"'@'%', 'd"+suffix+"'@'%'")
-		})
-		directory := demoDirectory(t)
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", values.Replace(block(t, "docs/operations.md: Create the database/2")))
-		cmd.Dir, cmd.Env = directory, append(os.Environ(), "PATH="+filepath.Join(directory, "bin")+":"+os.Getenv("PATH"))
-		l := listen(t, cmd)
-		l.until(t, `"msg":"listening"`)
-		_ = l.signal(syscall.SIGTERM)
-	})
-}
-
-func openDatabase(t *testing.T, url store.URL) *sql.DB {
-	t.Helper()
-	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.Passwd = "tcp", url.Host, cmp.Or(url.User, "root"), url.Password
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := sql.OpenDB(connector)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
 }

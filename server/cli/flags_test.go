@@ -72,3 +72,14 @@ func TestURLsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestShortMessageRetentionIsRefused starts servers that would remove messages that chatters,
+// sweeps and undos still need.
+func TestShortMessageRetentionIsRefused(t *testing.T) {
+	for _, value := range []string{"29d", "719h59m", "-1d", "30", "d"} {
+		got := process.Run(t, nil, "", "serve", "--message-retention="+value)
+		if want := fmt.Sprintf("%q must be 0, which keeps all messages, or at least 30 days, such as 180d", value); got.Code != 2 || !strings.Contains(got.Err, want) {
+			t.Errorf("%s: exit code %d, %s", value, got.Code, got.Err)
+		}
+	}
+}

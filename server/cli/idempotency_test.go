@@ -93,6 +93,7 @@ func repeatBan(ctx context.Context, t *testing.T, conn *grpc.ClientConn, request
 // TestIdempotencyCommand repeats the command of the document, which would fail without its
 // key.
 func TestIdempotencyCommand(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	command := block(t, "docs/idempotency.md: Idempotency keys/1")
 	if out := w.run(t, command); !strings.Contains(out, `"success":true`) || strings.Contains(out, "Idempotent-Replayed") {

@@ -9,6 +9,7 @@ import (
 // printsNoData lists the commands that need no --json, with the reason.
 var printsNoData = map[string]string{
 	"serve": "logs", "migrate": "no data", "import": "no data", "backup": "no data", "keys rotate": "no data",
+	"archive write": "always JSON Lines, in files", "archive verify": "lines for people", "archive erase": "no data",
 	"client delete": "no data", "user erase": "no data", "token revoke": "no data",
 	"user export": "always JSON Lines", "api": "always JSON", "completion": "a script", "help": "help",
 	"demo raid": "commands to paste",

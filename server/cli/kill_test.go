@@ -207,6 +207,7 @@ func TestTerminatedServerDrainsAndExitsZero(t *testing.T) {
 
 // TestSecondSignalEndsDrain has a server with a drain delay of an hour.
 func TestSecondSignalEndsDrain(t *testing.T) {
+	t.Parallel()
 	p := process.Serve(t, storetest.SQLite(t), "--drain-delay=1h")
 	ended := make(chan int, 1)
 	go func() { ended <- p.Terminate() }()

@@ -35,6 +35,7 @@ func (w wants) check(t *testing.T, out string) {
 
 // TestDocumentedRaidDrill runs the drill of docs/moderation.md.
 func TestDocumentedRaidDrill(t *testing.T) {
+	t.Parallel()
 	w, commands := newWorkplace(t), ""
 	for _, heading := range []string{"The raid drill", "Preview", "Commit", "The evidence", "Undo"} {
 		commands += block(t, "docs/moderation.md: "+heading+"/1")
@@ -54,6 +55,7 @@ func TestDocumentedRaidDrill(t *testing.T) {
 // TestRaidsOfDemo raids a demo several times, and checks that the sweep that is printed
 // finds all raiders and nobody else, and that listeners receive the raid.
 func TestRaidsOfDemo(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	w.environ = append(w.environ, "TOKEN="+w.owner(t))
 	chat := listen(t, w.command(t, `exec curl -sN 'http://127.0.0.1:8080/v1/events?type[]=channel.chat.message&type[]=channel.follow' -g -H 'client-id: demo-dashboard' -H "Authorization: Bearer $TOKEN"`))

@@ -19,6 +19,7 @@ import (
 
 // TestTourCommandsWork runs the commands that the demo prints.
 func TestTourCommandsWork(t *testing.T) {
+	t.Parallel()
 	directory := demoDirectory(t)
 	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
 	tour := p.Printed()
@@ -71,6 +72,7 @@ func TestViewersOfDemoChat(t *testing.T) {
 // TestTourSignInWorks signs in with the URL that the demo prints, as a person would, and
 // gives the code to the command that exchanges it.
 func TestTourSignInWorks(t *testing.T) {
+	t.Parallel()
 	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
 	tour := p.Printed()
 	page, _ := process.Approve(t, regexp.MustCompile(`(?m)^http://\S+/oauth2/authorize\S+$`).FindString(tour), demoOwner)
@@ -89,6 +91,7 @@ func TestTourSignInWorks(t *testing.T) {
 // TestDocumentedListeners runs the listeners of docs/events.md, each like in its own terminal,
 // and meanwhile bans a user. Then it resumes each listener.
 func TestDocumentedListeners(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	var blocks []string
 	for i := range 3 {

@@ -45,6 +45,7 @@ func webhooksOf(t *testing.T, p *process.Server, token string) int {
 }
 
 func TestReceiverDeletesWebhookOnExit(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -65,6 +66,7 @@ func TestReceiverDeletesWebhookOnExit(t *testing.T) {
 // TestReceiverUsesWebhookOfKilledOne starts a receiver like one that was killed, whose webhook was
 // disabled meanwhile.
 func TestReceiverUsesWebhookOfKilledOne(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	s := prepare(t, url)
 	token := ownerToken(t, s)
@@ -83,6 +85,7 @@ func TestReceiverUsesWebhookOfKilledOne(t *testing.T) {
 }
 
 func TestReceiverReportsRemainingWebhook(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -95,6 +98,7 @@ func TestReceiverReportsRemainingWebhook(t *testing.T) {
 }
 
 func TestReceiverRejectsUnsignedRequests(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -136,6 +140,7 @@ func TestReceiverRejectsUnsignedRequests(t *testing.T) {
 }
 
 func TestReceiverReceivesOnlyItsTypes(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -204,6 +209,7 @@ func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string)
 }
 
 func TestReceiverReportsMissingSettings(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url)

@@ -36,6 +36,7 @@ type serve struct {
 	database
 	lifetimes
 	retentionFlag
+	MessageRetention messageRetention `help:"How long chat messages are kept: 0 (forever), or 30d or more." default:"0" env:"MODERATO_MESSAGE_RETENTION"`
 	tlsFlags
 	HTTPAddr            listenAddr      `name:"http-addr" help:"Listen address for REST." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
 	GRPCAddr            listenAddr      `name:"grpc-addr" help:"Listen address for gRPC, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
@@ -50,6 +51,8 @@ type serve struct {
 	MaxResults          positive        `help:"Maximum number of items in an unpaginated response." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins         []origin        `name:"cors-origins" help:"Origins of web pages that may call /v1. Default: any." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
 	NATSURL             string          `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. If unset, events are not published." env:"MODERATO_NATS_URL" placeholder:"URL"`
+	ChatExchange        string          `help:"How servers pass chat messages on to each other: table, through the database, or nats, over the NATS of --nats-url. All servers must use the same." default:"table" enum:"table,nats" env:"MODERATO_CHAT_EXCHANGE"`
+	NATSChatSubject     string          `name:"nats-chat-subject" help:"Prefix of the subjects of chat: SUBJECT.CHANNEL." default:"moderato.chat" env:"MODERATO_NATS_CHAT_SUBJECT"`
 	NATSCreds           string          `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
 	NATSStream          string          `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
 	NATSSubject         string          `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
@@ -83,6 +86,19 @@ func (r *retention) UnmarshalText(text []byte) error {
 		return fmt.Errorf("the retention %w", err)
 	}
 	*r = retention(parsed)
+	return nil
+}
+
+// messageRetention is how long messages are kept, as a flag.
+type messageRetention time.Duration
+
+// UnmarshalText parses the flag.
+func (r *messageRetention) UnmarshalText(text []byte) error {
+	keep, err := eventtype.ParseDays(string(text))
+	if err != nil || (keep != 0 && keep < chat.MinRetention) {
+		return fmt.Errorf("%q must be 0, which keeps all messages, or at least 30 days, such as 180d", text)
+	}
+	*r = messageRetention(keep)
 	return nil
 }
 
@@ -134,7 +150,10 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		MaxResults:          int(c.MaxResults),
 		Lifetimes:           c.Lifetimes(),
 		Retention:           eventtype.Retention(c.Retention),
+		MessageRetention:    time.Duration(c.MessageRetention),
 		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
+		ChatOverNATS:        c.ChatExchange == "nats",
+		ChatSubject:         c.NATSChatSubject,
 		WebhookAllowPrivate: c.WebhookAllowPrivate,
 		// A caller that reaches a demo on loopback addresses is on this host anyway. A
 		// demo that other hosts reach would give them access to services that listen on

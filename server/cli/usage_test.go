@@ -45,6 +45,9 @@ func TestUsageErrors(t *testing.T) {
 		"client create --id x --name x --scope all":         `--scope "all": must be one of`,
 		"client update x --scope all":                       `--scope "all": must be one of`,
 		"client rotate-secret x --overlap -1h":              "--overlap -1h0m0s: must be 0 to 720h",
+		"archive write x --from 2026-02-30 --to 2026-03-01": `--from: "2026-02-30" must be a time such as`,
+		"archive write x --from 2026-02-01":                 "missing flags: --to=TIME",
+		"archive erase ines x":                              `"ines" must be the UUID of a user`,
 		"completion tcsh":                                   "must be one of",
 	} {
 		args := strings.Fields(line)

@@ -12,7 +12,7 @@ import (
 const variablePrefix = "MODERATO_"
 
 // foreignVariables are variables with the prefix that belong to the project's tools.
-var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_SOAK", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL", "MODERATO_TEST_SQLITE", "MODERATO_TEST_ALL", "MODERATO_TEST_STATEMENTS"}
+var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_SOAK", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL", "MODERATO_TEST_SQLITE", "MODERATO_TEST_ALL", "MODERATO_TEST_TIDB"}
 
 // kubernetes matches the variables that Kubernetes sets in containers for a service
 // named moderato.

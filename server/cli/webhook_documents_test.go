@@ -76,6 +76,7 @@ func (r documentedReceiver) isInstalled(t *testing.T) bool {
 // TestWebhookCommands follows docs/webhooks.md from the creation of a webhook to its
 // deletion, with the receiver in each language.
 func TestWebhookCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	for _, r := range []documentedReceiver{
 		{"A receiver in JavaScript", "receiver.mjs", "node"},
@@ -183,8 +184,34 @@ func testVerification(t *testing.T, url, secret string) {
 	}
 }
 
+// TestChatRulesExamples runs the examples of docs/chat-rules.md in one terminal.
+func TestChatRulesExamples(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t)
+	user := w.open(t, strings.NewReplacer("127.0.0.1:8080", w.REST))
+	out := user.run(t, block(t, "docs/chat-rules.md: Examples/1"))
+	for want, times := range map[string]int{`{"success":true,`: 4, `"restriction":"emote","retryAt":"`: 1, `"timed":[{"setting":"emoteOnly","endsAt":"`: 2} {
+		if n := strings.Count(out, want); n != times {
+			t.Errorf("the commands print %s %d times, want %d:\n%s", want, n, times, out)
+		}
+	}
+	rules := user.run(t, block(t, "docs/chat-rules.md: Rules/1"))
+	for _, want := range []string{`"examined":2,"matched":1,`, `"data":{"version":2,"rules":[{"ruleId":"`, `"data":{"rows":[{"version":2,"moderator":{"id":"`, `"data":{"version":3,"rules":[{"ruleId":"`} {
+		if !strings.Contains(rules, want) {
+			t.Errorf("the commands do not print %s:\n%s", want, rules)
+		}
+	}
+	shield := user.run(t, block(t, "docs/chat-rules.md: Shield/1"))
+	for _, want := range []string{`"autoStart":{"followsPerMinute":200,`, `"cause":"moderator"`, `"slowSeconds":10,"followersOnlySeconds":600,`, `"shieldActive":true`, `{"active":false,`} {
+		if !strings.Contains(shield, want) {
+			t.Errorf("the commands do not print %s:\n%s", want, shield)
+		}
+	}
+}
+
 // TestModerationExamples runs the examples of docs/moderation.md in one terminal.
 func TestModerationExamples(t *testing.T) {
+	t.Parallel()
 	w := newWorkplace(t)
 	user := w.open(t, strings.NewReplacer("127.0.0.1:8080", w.REST))
 	single := user.run(t, block(t, "docs/moderation.md: Examples/1"))

@@ -22,6 +22,7 @@ import (
 // the server does not trust at first. The delivery must fail and be listed as failed, and
 // succeed once the server is started with the certificate among the system's.
 func TestReceiverCertificateMustBeTrusted(t *testing.T) {
+	t.Parallel()
 	url := storetest.SQLite(t)
 	db := prepare(t, url)
 	v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}

@@ -13,6 +13,8 @@ const (
 	maxRecent = 12
 	// maxNewcomers is how many viewers without an earlier account arrive.
 	maxNewcomers = 500
+	// firstViewers is about how many watch.
+	firstViewers = 1200
 )
 
 // Act is what a viewer of the first channel does next.
@@ -24,6 +26,8 @@ type Act struct {
 	IsNew bool
 	// Follows and Subscribes say that the viewer does so.
 	Follows, Subscribes bool
+	// Viewers is how many watch now, if that is what happens instead; else 0.
+	Viewers int64
 	// Text is what the viewer then says, as the message MessageID; empty if nothing. ReplyTo is
 	// the message to which it replies; zero if to none.
 	Text               string
@@ -39,12 +43,13 @@ type Crowd struct {
 	emotes    []string
 	recent    []uid.ID
 	newcomers int
+	viewers   int64
 }
 
 // NewCrowd returns a crowd. Crowds with the same seed do the same.
 func NewCrowd(seed uint64) *Crowd {
 	w, r := makeWorld(), rand.New(rand.NewPCG(seed, crowdStream))
-	return &Crowd{lines: w.linesOf(r, 0, channels[0]), r: r, spam: deck[string]{cards: spam}, emotes: w.usableEmotes(0)}
+	return &Crowd{lines: w.linesOf(r, 0, channels[0]), r: r, spam: deck[string]{cards: spam}, emotes: w.usableEmotes(0), viewers: firstViewers}
 }
 
 // Next returns what happens next.
@@ -79,6 +84,9 @@ func (c *Crowd) act() Act {
 		return Act{User: w.people[between(c.r, plainStart, rowdyStart-1)].Person, Follows: true}
 	case roll == 3:
 		return Act{User: w.people[between(c.r, rowdyStart, userCount-1)].Person, Text: c.spam.deal(c.r)}
+	case roll < 7:
+		c.viewers += c.r.Int64N(firstViewers/10) - (c.viewers-firstViewers/2)/10
+		return Act{Viewers: c.viewers}
 	}
 	for {
 		if user, text := c.lines.next(); user >= crowdStart {

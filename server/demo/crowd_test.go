@@ -53,13 +53,13 @@ func TestCrowdActs(t *testing.T) {
 			}
 			posted[a.MessageID] = i
 		}
-		for what, does := range map[string]bool{"new": a.IsNew, "follows": a.Follows, "subscribes": a.Subscribes, "replies": !a.ReplyTo.IsZero(), "posts": a.Text != ""} {
+		for what, does := range map[string]bool{"new": a.IsNew, "follows": a.Follows, "subscribes": a.Subscribes, "replies": !a.ReplyTo.IsZero(), "posts": a.Text != "", "watch": a.Viewers > firstViewers/2 && a.Viewers < firstViewers*2} {
 			if does {
 				counts[what]++
 			}
 		}
 	}
-	if counts["posts"] < 900 || len(counts) != 5 {
+	if counts["posts"] < 850 || len(counts) != 6 {
 		t.Errorf("in 1000 acts there were %v", counts)
 	}
 	c := NewCrowd(1)

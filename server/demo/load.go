@@ -11,8 +11,10 @@ import (
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/domain/importer"
 	"github.com/moderato-live/moderato/server/domain/moderation"
+	"github.com/moderato-live/moderato/server/domain/rules"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/rpc/authz"
@@ -26,8 +28,8 @@ type Tokens struct {
 	Viewers string
 }
 
-// Load stores the demo's data, applies its bans through the service, and issues
-// tokens. If the store has the demo already, Load resets the records that have no
+// Load stores the demo's data, applies its bans, rules and a mode through the services, and
+// issues tokens. If the store has the demo already, Load resets the records that have no
 // time, and issues new tokens. Clients reach the server at origin.
 func Load(ctx context.Context, s *store.Store, origin string) (Tokens, error) {
 	now, err := s.Clock.Now(ctx, s.Read)
@@ -67,7 +69,15 @@ func Load(ctx context.Context, s *store.Store, origin string) (Tokens, error) {
 		}
 		*t.to = issued.Text
 	}
-	return tokens, applyBans(ctx, s, tokens.Service)
+	if !loaded { // later on, the rules are those of who plays with the demo
+		if err := applyRules(ctx, s, tokens.Service); err != nil {
+			return Tokens{}, err
+		}
+	}
+	if err := applyBans(ctx, s, tokens.Service); err != nil {
+		return Tokens{}, err
+	}
+	return tokens, applyMode(ctx, s, tokens.Service)
 }
 
 // isOfItsTime reports whether a record belongs to the time at which the demo was
@@ -89,16 +99,11 @@ func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 	service := &moderation.Service{Store: s}
 	authenticator := authn.NewAuthenticator(s)
 	for _, b := range Bans() {
-		caller, err := authenticator.Authenticate(ctx, "", metadata.Pairs(
-			authn.AuthorizationKey, "Bearer "+serviceToken,
-			authn.ClientIDKey, People().ServiceClient,
-			authn.ActingUserKey, b.Moderator.String(),
-		).Get)
+		call, err := asUser(ctx, authenticator, serviceToken, b.Moderator, moderatov1.ModerationService_BanUser_FullMethodName)
 		if err != nil {
 			return err
 		}
-		rule := authz.Table[moderatov1.ModerationService_BanUser_FullMethodName]
-		_, err = service.BanUser(authz.NewContext(authn.NewContext(ctx, caller), rule), &moderatov1.BanUserRequest{
+		_, err = service.BanUser(call, &moderatov1.BanUserRequest{
 			ChannelId: b.Channel.String(), BanUserId: b.User.String(),
 		})
 		if errors.Is(err, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)) {
@@ -109,4 +114,31 @@ func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 		}
 	}
 	return nil
+}
+
+// applyMode turns on slow mode in the second channel, on behalf of its owner.
+func applyMode(ctx context.Context, s *store.Store, serviceToken string) error {
+	owner := makePeople()[1].ID
+	call, err := asUser(ctx, authn.NewAuthenticator(s), serviceToken, owner, moderatov1.ChatRulesService_UpdateChatSettings_FullMethodName)
+	if err != nil {
+		return err
+	}
+	_, err = (&rules.Service{Store: s}).UpdateChatSettings(call, &moderatov1.UpdateChatSettingsRequest{ChannelId: owner.String(), SlowSeconds: new(int64(5))})
+	if err != nil {
+		return fmt.Errorf("slow mode of %s: %w", owner, err)
+	}
+	return nil
+}
+
+// asUser returns the context of a call of a method by a chat server, on behalf of a user.
+func asUser(ctx context.Context, a *authn.Authenticator, serviceToken string, user uid.ID, method string) (context.Context, error) {
+	caller, err := a.Authenticate(ctx, "", metadata.Pairs(
+		authn.AuthorizationKey, "Bearer "+serviceToken,
+		authn.ClientIDKey, People().ServiceClient,
+		authn.ActingUserKey, user.String(),
+	).Get)
+	if err != nil {
+		return nil, err
+	}
+	return authz.NewContext(authn.NewContext(ctx, caller), authz.Table[method]), nil
 }

@@ -42,6 +42,10 @@ func Run(ctx context.Context, client *moderato.Client, seed uint64) {
 func do(ctx context.Context, client *moderato.Client, channel string, a demo.Act) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	if a.Viewers > 0 {
+		_, err := client.Platform.Stream.UpdateStream(ctx, &platformv1.UpdateStreamRequest{ChannelId: channel, ViewerCount: &a.Viewers})
+		return err
+	}
 	user := a.User.ID.String()
 	if a.IsNew {
 		record := &platformv1.UserRecord{Id: user, Username: a.User.Username, DisplayName: a.User.DisplayName}

@@ -2,6 +2,7 @@ package trigger
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -44,6 +45,14 @@ var Recipes = slices.Concat([]Recipe{
 	{Type: "channel.chat.message_delete", Does: "the owner deletes a chat message of a user", before: []step{unban, unmute, post}, cause: deleteMessage},
 	{Type: "channel.chat.clear", Does: "the owner clears the chat", before: []step{unban, unmute, post}, cause: clearChat},
 	{Type: "channel.chat.pin", Does: "the owner pins a chat message of a user", before: []step{unban, unmute, post}, cause: pinMessage},
+	{Type: "channel.chat.settings", Does: "the owner changes how old accounts must be that post", cause: changeSettings, aboutNobody: true},
+	{Type: "channel.chat.rules", Does: "the owner creates a rule that flags a word of the demo, or deletes it", cause: changeRules, aboutNobody: true},
+	{Type: "channel.chat.flag", Does: "a user posts a message that a rule flags", before: []step{unban, unmute, withRule}, cause: postFlagged},
+	{Type: "channel.chat.hold", Does: "the first message of a new user is held", cause: hold, aboutNobody: true},
+	{Type: "channel.chat.hold.update", Does: "the owner denies the first message of a new user", before: []step{hold}, cause: denyHeld, aboutNobody: true},
+	{Type: "channel.shield.preset", Does: "the owner changes how slow the chat is under the shield", cause: changePreset, aboutNobody: true},
+	{Type: "channel.shield.begin", Does: "the owner raises the shield for a minute", cause: raiseShield, aboutNobody: true},
+	{Type: "channel.shield.end", Does: "the owner lowers the shield", before: []step{raiseShield}, cause: lowerShield, aboutNobody: true},
 	{Type: "channel.update", Does: "the owner changes the title of the channel", cause: updateInfo, aboutNobody: true},
 	{Type: "channel.follow", Does: "a user follows the channel", before: []step{unfollow}, cause: follow},
 	{Type: "channel.unfollow", Does: "a user unfollows the channel", before: []step{follow}, cause: unfollow},
@@ -166,6 +175,124 @@ func clearChat(ctx context.Context, a *act) error {
 
 func pinMessage(ctx context.Context, a *act) error {
 	return call(a.asOwner(ctx), a.Chat.PinMessage, &moderatov1.PinMessageRequest{ChannelId: a.channelID, MessageId: a.messageID})
+}
+
+// changeSettings requires that accounts are a second old, or no longer.
+func changeSettings(ctx context.Context, a *act) error {
+	present, err := a.ChatRules.GetChatSettings(ctx, &moderatov1.GetChatSettingsRequest{ChannelId: a.channelID})
+	if err != nil {
+		return err
+	}
+	seconds := int64(1)
+	if present.GetMinAccountAgeSeconds() == seconds {
+		seconds = 0
+	}
+	return call(a.asOwner(ctx), a.ChatRules.UpdateChatSettings, &moderatov1.UpdateChatSettingsRequest{ChannelId: a.channelID, MinAccountAgeSeconds: &seconds})
+}
+
+// demoRule is the name of the rule of changeRules.
+const demoRule = "Caused by a trigger"
+
+// changeRules deletes the rule with the name, or creates it.
+func changeRules(ctx context.Context, a *act) error {
+	ids, err := a.demoRules(ctx)
+	if err != nil {
+		return err
+	}
+	return a.changeDemoRules(ctx, ids)
+}
+
+// withRule creates the rule with the name, unless it exists.
+func withRule(ctx context.Context, a *act) error {
+	if ids, err := a.demoRules(ctx); err != nil || len(ids) > 0 {
+		return err
+	}
+	return a.changeDemoRules(ctx, nil)
+}
+
+// postFlagged posts what the rule flags, and deletes the rule.
+func postFlagged(ctx context.Context, a *act) error {
+	err := call(ctx, a.Chat.PostMessage, &moderatov1.PostMessageRequest{ChannelId: a.channelID, SenderId: a.userID, Message: "This is a trigger of " + a.userName})
+	return errors.Join(err, changeRules(ctx, a))
+}
+
+// demoRules returns the ids of the rules with the name.
+func (a *act) demoRules(ctx context.Context) (ids []string, err error) {
+	present, err := a.ChatRules.GetChatRules(a.asOwner(ctx), &moderatov1.GetChatRulesRequest{ChannelId: a.channelID})
+	for _, r := range present.GetRules() {
+		if r.GetName() == demoRule {
+			ids = append(ids, r.GetRuleId())
+		}
+	}
+	return ids, err
+}
+
+// changeDemoRules deletes rules, or creates the one with the name if there are none.
+func (a *act) changeDemoRules(ctx context.Context, ids []string) error {
+	change := &moderatov1.UpdateChatRulesRequest{ChannelId: a.channelID, Delete: ids}
+	if len(ids) == 0 {
+		change.Put = []*moderatov1.ChatRule{{Name: demoRule, Kind: "terms", Action: "flag", Terms: []string{"trigger"}}}
+	}
+	return call(a.asOwner(ctx), a.ChatRules.UpdateChatRules, change)
+}
+
+// hold has a new user post, while first messages are held.
+func hold(ctx context.Context, a *act) error {
+	before, err := a.ChatRules.GetChatSettings(ctx, &moderatov1.GetChatSettingsRequest{ChannelId: a.channelID})
+	if err != nil {
+		return err
+	}
+	userID := uuid.NewString()
+	err = call(ctx, a.Platform.Directory.PutUser, &platformv1.PutUserRequest{User: &platformv1.UserRecord{
+		Id: userID, Username: "test_newcomer_" + userID[:8], DisplayName: "Test Newcomer",
+	}})
+	if err == nil {
+		err = a.setFirstMessage(ctx, "hold")
+	}
+	if err != nil {
+		return err
+	}
+	a.messageID = uuid.NewString()
+	err = call(ctx, a.Chat.PostMessage, &moderatov1.PostMessageRequest{ChannelId: a.channelID, SenderId: userID, Message: "Hello, I am new here", MessageId: a.messageID})
+	if moderato.ReasonOf(err) == moderatov1.Reason_REASON_MESSAGE_HELD {
+		err = nil
+	}
+	return errors.Join(err, a.setFirstMessage(ctx, before.GetFirstMessage()))
+}
+
+func (a *act) setFirstMessage(ctx context.Context, value string) error {
+	return call(a.asOwner(ctx), a.ChatRules.UpdateChatSettings, &moderatov1.UpdateChatSettingsRequest{ChannelId: a.channelID, FirstMessage: &value})
+}
+
+func denyHeld(ctx context.Context, a *act) error {
+	return call(a.asOwner(ctx), a.Held.DecideHeldMessages, &moderatov1.DecideHeldMessagesRequest{
+		ChannelId: a.channelID, Decisions: []*moderatov1.HeldDecision{{MessageId: a.messageID, Decision: "deny"}},
+	})
+}
+
+// changePreset requires a second or none between messages under the shield.
+func changePreset(ctx context.Context, a *act) error {
+	present, err := a.ChatRules.GetShield(a.asOwner(ctx), &moderatov1.GetShieldRequest{ChannelId: a.channelID})
+	if err != nil {
+		return err
+	}
+	preset := present.GetPreset()
+	seconds := int64(1)
+	if preset.GetSettings().GetSlowSeconds() == seconds {
+		seconds = 0
+	}
+	preset.Settings.SlowSeconds = &seconds
+	return call(a.asOwner(ctx), a.ChatRules.UpdateShieldPreset, &moderatov1.UpdateShieldPresetRequest{
+		ChannelId: a.channelID, Settings: preset.GetSettings(), Rules: preset.GetRules(), AutoStart: preset.GetAutoStart(),
+	})
+}
+
+func raiseShield(ctx context.Context, a *act) error {
+	return call(a.asOwner(ctx), a.ChatRules.UpdateShield, &moderatov1.UpdateShieldRequest{ChannelId: a.channelID, Active: new(true), DurationSeconds: new(int64(60))})
+}
+
+func lowerShield(ctx context.Context, a *act) error {
+	return call(a.asOwner(ctx), a.ChatRules.UpdateShield, &moderatov1.UpdateShieldRequest{ChannelId: a.channelID, Active: new(false)})
 }
 
 // updateInfo gives the channel a title that it does not have.

@@ -48,6 +48,12 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 		"CreateSubscription":   {"type": o.eventType, "version": "1", "condition": servertest.Args{}},
 		"PostMessage":          {"channelId": owner, "message": "hello"},
 		"ServerReflectionInfo": {"listServices": ""},
+		"UpdateChatRules":      {"put": []servertest.Args{{"name": "Links", "kind": "links", "action": "flag", "mode": "all"}}},
+		"PreviewChatRules":     {"texts": []string{"hello"}},
+		"RestoreChatRules":     {"version": 0},
+		"UpdateShield":         {"active": true},
+		"ClaimHeldMessages":    {"messageIds": []string{servertest.Nobody.String()}},
+		"DecideHeldMessages":   {"decisions": []servertest.Args{{"messageId": servertest.Nobody.String(), "decision": "deny"}}},
 
 		"ListSessionSubscriptions": {"sessionId": servertest.Nobody.String()},
 	}[o.rpc[strings.LastIndex(o.rpc, "/")+1:]]
