@@ -247,6 +247,7 @@ func TestConsole(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.script(t, "console-screens.mjs")
+	s.script(t, "console-rules.mjs")
 	s.script(t, "console.mjs")
 }
 

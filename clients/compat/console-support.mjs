@@ -7,7 +7,7 @@ import { call, given } from './support.mjs'
 export const browser = await chromium.launch({ executablePath: given.chromium, headless: true, chromiumSandbox: false, args: ['--disable-gpu', '--no-first-run', '--disable-background-networking'] })
 
 /** The screens of a channel, by the rest of their address. */
-export const screens = ['chat', 'raid', 'log', 'people/bans', 'people/mutes', 'people/roles', 'plots', 'away']
+export const screens = ['chat', 'queue', 'raid', 'rules/rules', 'rules/modes', 'rules/shield', 'rules/versions', 'log', 'people/bans', 'people/mutes', 'people/roles', 'plots', 'away']
 
 /**
  * openConsole opens the console in a browser of its own. The test fails if the page has an error,
@@ -44,21 +44,25 @@ export const row = (page, text) => page.locator('li.message', { hasText: text.sl
 export const toast = (page, text) => page.locator('.toast', { hasText: text })
 
 let senders
-/** post posts a message of a viewer, and waits until a page shows it. */
-export async function post(page, text) {
+/**
+ * post posts a message, which a rule may hold, and waits until a page shows it. The sender is any
+ * viewer, unless a test needs another.
+ */
+export async function post(page, text, sender) {
   senders ??= await viewers()
-  const sender = senders[Math.floor(Math.random() * senders.length)]
+  sender ??= senders[Math.floor(Math.random() * senders.length)]
   const message = `${text} ${randomUUID().slice(0, 8)}`
   const service = { token: given.service, client: given.serviceClient }
-  await call('POST', '/v1/chats/messages', { channelId: given.channel, senderId: sender.id, message }, service)
+  const code = await call('POST', '/v1/chats/messages', { channelId: given.channel, senderId: sender.id, message }, service).then(() => undefined, (error) => error.code ?? error)
+  assert.ok(code === undefined || code === 'MESSAGE_HELD', code)
   if (page) await row(page, message).waitFor()
-  return { message, senderId: sender.id, displayName: sender.displayName }
+  return { message, senderId: sender.id, displayName: sender.displayName, isHeld: code !== undefined }
 }
 
-/** viewers returns followers of the channel who have no role and are not banned. */
+/** viewers returns who wrote lately, is not banned, and meets every rule: neither the owner, whom no role names, nor somebody with a role. */
 async function viewers() {
   const { messages } = await call('GET', `/v1/chats/messages?channelId=${given.channel}&limit=100`)
-  const found = new Map(messages.map(({ sender }) => [sender.id, sender]).filter(([, sender]) => sender.roles.length === 0))
+  const found = new Map(messages.map(({ sender }) => [sender.id, sender]).filter(([, sender]) => !sender.isOwner && sender.roles.length === 0))
   assert.ok(found.size > 3, 'the demo has viewers without a role')
   return [...found.values()]
 }

@@ -59,6 +59,8 @@ type Client struct {
 	Users         moderatov1.UsersServiceClient
 	Tokens        moderatov1.TokensServiceClient
 	Chat          moderatov1.ChatServiceClient
+	ChatRules     moderatov1.ChatRulesServiceClient
+	Held          moderatov1.HeldMessagesServiceClient
 	Events        moderatov1.EventsServiceClient
 	Tickets       moderatov1.EventTicketsServiceClient
 	Subscriptions moderatov1.EventSubscriptionsServiceClient
@@ -120,6 +122,8 @@ func newClient(conn *grpc.ClientConn) *Client {
 		Users:         moderatov1.NewUsersServiceClient(conn),
 		Tokens:        moderatov1.NewTokensServiceClient(conn),
 		Chat:          moderatov1.NewChatServiceClient(conn),
+		ChatRules:     moderatov1.NewChatRulesServiceClient(conn),
+		Held:          moderatov1.NewHeldMessagesServiceClient(conn),
 		Events:        moderatov1.NewEventsServiceClient(conn),
 		Tickets:       moderatov1.NewEventTicketsServiceClient(conn),
 		Subscriptions: moderatov1.NewEventSubscriptionsServiceClient(conn),

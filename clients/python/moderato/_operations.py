@@ -19,34 +19,46 @@ from ._types import (
     Category,
     Channel,
     ChatMessage,
+    ChatRuleInput,
+    ChatRuleVersion,
+    ClaimHeldMessagesResponse,
     Clip,
     CommitSweepResponse,
     CreateEventTicketResponse,
     CreateSubscriptionResponse,
     CreateWebhookResponse,
+    DecideHeldMessagesResponse,
     Emote,
     EnableWebhookResponse,
     EventSubscription,
     FollowedChannel,
     GetAchievementStatsResponse,
+    GetChatRulesResponse,
+    GetChatSettingsResponse,
     GetLiveStatsResponse,
     GetMetricsResponse,
+    GetModerationSettingsResponse,
     GetPinnedMessageResponse,
     GetProfileResponse,
     GetPropagationResponse,
     GetSelfResponse,
+    GetShieldResponse,
     GetStatsResponse,
     GetStreamInfoResponse,
     GetUserResponse,
+    HeldDecisionInput,
+    HeldMessage,
     ListActivitiesResponse,
     ListBanBatchesResponse,
     ListBannedUsersResponse,
     ListBansResponse,
     ListCategoriesResponse,
     ListChannelsResponse,
+    ListChatRuleVersionsResponse,
     ListClipsResponse,
     ListFollowedResponse,
     ListFollowersResponse,
+    ListHeldMessagesResponse,
     ListLogResponse,
     ListMessagesResponse,
     ListMutesResponse,
@@ -62,15 +74,23 @@ from ._types import (
     ModeratedChannel,
     MuteUserResponse,
     PostMessageResponse,
+    PreviewChatRulesResponse,
     PreviewSweepResponse,
     Raid,
+    RestoreChatRulesResponse,
     RevertModeratorResponse,
     RoleHolder,
     RotateWebhookSecretResponse,
     SessionSubscription,
+    ShieldAutoStartInput,
+    ShieldSettingsInput,
     SubscriptionConditionInput,
     UndoBanBatchResponse,
+    UpdateChatRulesResponse,
+    UpdateChatSettingsResponse,
     UpdateInfoResponse,
+    UpdateShieldPresetResponse,
+    UpdateShieldResponse,
     UserGrant,
     UserSummary,
     Vod,
@@ -286,16 +306,17 @@ class Moderation(Resource):
         self,
         *,
         channel_id: str,
-        moderator_id: str,
-        since: datetime,
+        moderator_id: Optional[str] = None,
+        since: Optional[datetime] = None,
         dry_run: Optional[bool] = None,
+        rule_id: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> RevertModeratorResponse:
-        """Lifts, in one transaction, the bans and mutes that a moderator made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first.
+        """Lifts, in one transaction, the bans and mutes that a moderator or a rule made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first. The chat rules that the moderator put or deleted since then, and that nobody else has put since, become what they were before, with `channel.chat.rules`. With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was deleted since. The rule stays.
 
-        Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist.
+        Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are too many together with those that others have created since.
         """
-        return self._send("POST", "/v1/moderation/reverts", {"channelId": channel_id, "moderatorId": moderator_id, "since": since, "dryRun": dry_run}, RevertModeratorResponse, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/moderation/reverts", {"channelId": channel_id, "moderatorId": moderator_id, "since": since, "dryRun": dry_run, "ruleId": rule_id}, RevertModeratorResponse, options)  # type: ignore[no-any-return]
 
     def get_user(
         self,
@@ -986,7 +1007,7 @@ class Chat(Resource):
     ) -> PostMessageResponse:
         """Posts a message in a channel. A post and a ban or mute of its sender take effect one after the other, even if they run at the same time: either the post is refused, or the ban or mute deletes the message. The same holds for `clearChat`.
 
-        Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast in the channel, by default more than 20 messages in 30 s, or 100 for its owner and moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
+        Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHAT_RESTRICTED, with `restriction` and `retryAt`, if the settings of the channel's chat refuse the message; MESSAGE_HELD, with `messageId`, `expiresAt` and the `message` of the rule if it has one, if the message waits for a decision of a moderator; MESSAGE_BLOCKED, with the `message` of the rule if it has one, if the channel does not allow the message, or too many wait; RATE_LIMITED if the sender posts too fast in the channel, by default more than 20 messages in 30 s, or 100 for its owner and moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
         """
         return self._send("POST", "/v1/chats/messages", {"channelId": channel_id, "message": message, "senderId": sender_id, "messageId": message_id, "replyToMessageId": reply_to_message_id, "isBot": is_bot}, PostMessageResponse, options)  # type: ignore[no-any-return]
 
@@ -1083,6 +1104,221 @@ class Tokens(Resource):
         return self._get("/v1/tokens/self", {}, GetSelfResponse, options)  # type: ignore[no-any-return]
 
 
+class Rules(Resource):
+    """Operations: rules."""
+
+    def get_chat_settings(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> GetChatSettingsResponse:
+        """Returns the settings of a channel's chat as they are in force. A channel whose settings never changed has the defaults and the version 0.
+
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._get("/v1/chats/settings", {"channelId": channel_id}, GetChatSettingsResponse, options)  # type: ignore[no-any-return]
+
+    def update_chat_settings(
+        self,
+        *,
+        channel_id: str,
+        expected_version: Optional[int] = None,
+        duration_seconds: Optional[int] = None,
+        slow_seconds: Optional[int] = None,
+        followers_only_seconds: Optional[int] = None,
+        subscribers_only: Optional[bool] = None,
+        emote_only: Optional[bool] = None,
+        min_account_age_seconds: Optional[int] = None,
+        unique_seconds: Optional[int] = None,
+        first_message: Optional[str] = None,
+        exempt_roles: Optional[Sequence[str]] = None,
+        hold_seconds: Optional[int] = None,
+        on_hold_expiry: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> UpdateChatSettingsResponse:
+        """Changes the settings that the request has, and keeps the others. The event `channel.chat.settings` reports it, unless nothing changes.
+
+        With `durationSeconds` the settings return to their former values by themselves, with another event: each setting to the value that it had before it was set for a time, unless it was changed since. If it is set for a time once more, the later change replaces the earlier one.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/chats/settings", {"channelId": channel_id, "expectedVersion": expected_version, "durationSeconds": duration_seconds, "slowSeconds": slow_seconds, "followersOnlySeconds": followers_only_seconds, "subscribersOnly": subscribers_only, "emoteOnly": emote_only, "minAccountAgeSeconds": min_account_age_seconds, "uniqueSeconds": unique_seconds, "firstMessage": first_message, "exemptRoles": exempt_roles, "holdSeconds": hold_seconds, "onHoldExpiry": on_hold_expiry}, UpdateChatSettingsResponse, options)  # type: ignore[no-any-return]
+
+    def get_moderation_settings(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> GetModerationSettingsResponse:
+        """Returns the settings of a channel's chat as they are in force, and when those end that are set for a time.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._get("/v1/moderation/settings", {"channelId": channel_id}, GetModerationSettingsResponse, options)  # type: ignore[no-any-return]
+
+    def get_chat_rules(
+        self,
+        *,
+        channel_id: str,
+        version: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> GetChatRulesResponse:
+        """Returns all rules of a channel, in the order in which they were created: those of the present version, or of an earlier one of the last 90 days. What it returns can be put into another channel if the ids are left out.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; VERSION_NOT_FOUND if the channel does not have the version, or no longer has it.
+        """
+        return self._get("/v1/chats/rules", {"channelId": channel_id, "version": version}, GetChatRulesResponse, options)  # type: ignore[no-any-return]
+
+    def update_chat_rules(
+        self,
+        *,
+        channel_id: str,
+        expected_version: Optional[int] = None,
+        put: Optional[Sequence[ChatRuleInput]] = None,
+        delete: Optional[Sequence[str]] = None,
+        options: Optional[Options] = None,
+    ) -> UpdateChatRulesResponse:
+        """Creates, replaces and deletes rules, as one new version. The event `channel.chat.rules` reports it. The rules apply to messages that are posted afterwards, at once on every server.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; RULE_LIMIT_REACHED (409) if the channel would have more than 100 rules, 10,000 terms or 512 KiB of text; RULES_TOO_COSTLY if the rules would take too long for each message; INVALID_ARGUMENT if the channel does not have a rule that the request names; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/chats/rules", {"channelId": channel_id, "expectedVersion": expected_version, "put": put, "delete": delete}, UpdateChatRulesResponse, options)  # type: ignore[no-any-return]
+
+    def preview_chat_rules(
+        self,
+        *,
+        channel_id: str,
+        put: Optional[Sequence[ChatRuleInput]] = None,
+        delete: Optional[Sequence[str]] = None,
+        within_seconds: Optional[int] = None,
+        texts: Optional[Sequence[str]] = None,
+        options: Optional[Options] = None,
+    ) -> PreviewChatRulesResponse:
+        """Returns what the rules of a channel would do with its stored messages of some time, or with some texts, if the request changed them. It changes nothing.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; those of `updateChatRules`.
+        """
+        return self._send("POST", "/v1/chats/rules/preview", {"channelId": channel_id, "put": put, "delete": delete, "withinSeconds": within_seconds, "texts": texts}, PreviewChatRulesResponse, options)  # type: ignore[no-any-return]
+
+    def list_chat_rule_versions(
+        self,
+        *,
+        channel_id: str,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListChatRuleVersionsResponse, ChatRuleVersion]:
+        """Returns who changed the rules of a channel in the last 90 days, newest first.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._list("/v1/chats/rules/versions", {"channelId": channel_id, "cursor": cursor, "limit": limit}, ListChatRuleVersionsResponse, ChatRuleVersion, 100, options)
+
+    def restore_chat_rules(
+        self,
+        *,
+        channel_id: str,
+        version: int,
+        expected_version: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> RestoreChatRulesResponse:
+        """Makes the rules of a channel what they were in an earlier version, as one new version. Rules that have expired since are left out. The event `channel.chat.rules` reports it, unless nothing changes.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; VERSION_NOT_FOUND if the channel does not have the version, or no longer has it; RULE_LIMIT_REACHED or RULES_TOO_COSTLY if they are too many together with those of the shield; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/chats/rules/restore", {"channelId": channel_id, "version": version, "expectedVersion": expected_version}, RestoreChatRulesResponse, options)  # type: ignore[no-any-return]
+
+    def get_shield(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> GetShieldResponse:
+        """Returns whether the shield of a channel is up, and what it does.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._get("/v1/moderation/shield", {"channelId": channel_id}, GetShieldResponse, options)  # type: ignore[no-any-return]
+
+    def update_shield(
+        self,
+        *,
+        channel_id: str,
+        active: bool,
+        duration_seconds: Optional[int] = None,
+        reason: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> UpdateShieldResponse:
+        """Raises the shield of a channel for a time, changes when it ends, or lowers it. Emits `channel.shield.begin` when it is raised or its end changes, `channel.shield.end` when it is lowered, and `channel.chat.settings` if other settings are in force then.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/moderation/shield", {"channelId": channel_id, "active": active, "durationSeconds": duration_seconds, "reason": reason}, UpdateShieldResponse, options)  # type: ignore[no-any-return]
+
+    def update_shield_preset(
+        self,
+        *,
+        channel_id: str,
+        settings: Optional[ShieldSettingsInput] = None,
+        rules: Optional[Sequence[ChatRuleInput]] = None,
+        auto_start: Optional[ShieldAutoStartInput] = None,
+        options: Optional[Options] = None,
+    ) -> UpdateShieldPresetResponse:
+        """Replaces what the shield of a channel does. If the shield is up, the change is in force at once. Emits `channel.shield.preset`, unless nothing changes.
+
+        Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: RULE_LIMIT_REACHED (409) and RULES_TOO_COSTLY as of `updateChatRules`, together with the rules of the channel; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/moderation/shield/preset", {"channelId": channel_id, "settings": settings, "rules": rules, "autoStart": auto_start}, UpdateShieldPresetResponse, options)  # type: ignore[no-any-return]
+
+
+class Held(Resource):
+    """Operations: held."""
+
+    def list_held_messages(
+        self,
+        *,
+        channel_id: str,
+        status: Optional[str] = None,
+        user_id: Optional[str] = None,
+        rule_id: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListHeldMessagesResponse, HeldMessage]:
+        """Returns messages that are or were held in a channel: pending ones oldest first, others newest first. Those that were decided are kept for 90 days.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._list("/v1/chats/held", {"channelId": channel_id, "status": status, "userId": user_id, "ruleId": rule_id, "cursor": cursor, "limit": limit}, ListHeldMessagesResponse, HeldMessage, 100, options)
+
+    def claim_held_messages(
+        self,
+        *,
+        channel_id: str,
+        message_ids: Sequence[str],
+        options: Optional[Options] = None,
+    ) -> ClaimHeldMessagesResponse:
+        """Tells the other moderators for 30 seconds that the caller looks at held messages. A claim is advice: everybody may decide. A repeated claim lasts 30 seconds from then. The live event `channel.chat.hold.update` reports claims.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/chats/held/claims", {"channelId": channel_id, "messageIds": message_ids}, ClaimHeldMessagesResponse, options)  # type: ignore[no-any-return]
+
+    def decide_held_messages(
+        self,
+        *,
+        channel_id: str,
+        decisions: Sequence[HeldDecisionInput],
+        options: Optional[Options] = None,
+    ) -> DecideHeldMessagesResponse:
+        """Approves or denies held messages. The first decision about a message holds. An approved message is posted with the time of the approval, unless the sender is banned or muted. The event `channel.chat.hold.update` reports each decision.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._send("POST", "/v1/chats/held/decisions", {"channelId": channel_id, "decisions": decisions}, DecideHeldMessagesResponse, options)  # type: ignore[no-any-return]
+
+
 class Resources:
     """All operations."""
 
@@ -1095,3 +1331,5 @@ class Resources:
         self.events = Events(transport)
         self.chat = Chat(transport)
         self.tokens = Tokens(transport)
+        self.rules = Rules(transport)
+        self.held = Held(transport)

@@ -25,10 +25,19 @@ __all__ = [
     "ChannelCategory",
     "ChatClearEvent",
     "ChatEmote",
+    "ChatFlagEvent",
+    "ChatHoldEvent",
+    "ChatHoldUpdateEvent",
     "ChatMessage",
     "ChatMessageEvent",
     "ChatPinEvent",
+    "ChatRule",
+    "ChatRuleInput",
+    "ChatRuleVersion",
+    "ChatRulesEvent",
     "ChatSender",
+    "ChatSettingsEvent",
+    "ClaimHeldMessagesResponse",
     "ClearUserMessagesEvent",
     "Clip",
     "CommitSweepResponse",
@@ -37,6 +46,7 @@ __all__ = [
     "CreateEventTicketResponse",
     "CreateSubscriptionResponse",
     "CreateWebhookResponse",
+    "DecideHeldMessagesResponse",
     "Emote",
     "EnableWebhookResponse",
     "EventCategory",
@@ -47,25 +57,35 @@ __all__ = [
     "FollowedChannel",
     "Follower",
     "GetAchievementStatsResponse",
+    "GetChatRulesResponse",
+    "GetChatSettingsResponse",
     "GetLiveStatsResponse",
     "GetMetricsResponse",
+    "GetModerationSettingsResponse",
     "GetPinnedMessageResponse",
     "GetProfileResponse",
     "GetPropagationResponse",
     "GetSelfResponse",
+    "GetShieldResponse",
     "GetStatsResponse",
     "GetStreamInfoResponse",
     "GetUserResponse",
     "GiftEvent",
+    "HeldClaim",
+    "HeldDecisionInput",
+    "HeldDecisionResult",
+    "HeldMessage",
     "ListActivitiesResponse",
     "ListBanBatchesResponse",
     "ListBannedUsersResponse",
     "ListBansResponse",
     "ListCategoriesResponse",
     "ListChannelsResponse",
+    "ListChatRuleVersionsResponse",
     "ListClipsResponse",
     "ListFollowedResponse",
     "ListFollowersResponse",
+    "ListHeldMessagesResponse",
     "ListLogResponse",
     "ListMessagesResponse",
     "ListMutesResponse",
@@ -89,15 +109,29 @@ __all__ = [
     "PermittedOperation",
     "Person",
     "PostMessageResponse",
+    "PreviewChatRulesResponse",
     "PreviewSweepResponse",
+    "PreviewedMessage",
     "Raid",
     "RaidEvent",
+    "RestoreChatRulesResponse",
     "RevertCounts",
     "RevertModeratorResponse",
     "RoleEvent",
     "RoleHolder",
     "RotateWebhookSecretResponse",
+    "RulePreview",
+    "SenderFacts",
     "SessionSubscription",
+    "ShieldAutoStart",
+    "ShieldAutoStartInput",
+    "ShieldBeginEvent",
+    "ShieldEndEvent",
+    "ShieldPreset",
+    "ShieldPresetEvent",
+    "ShieldSettings",
+    "ShieldSettingsInput",
+    "Span",
     "StreamCategory",
     "StreamEvent",
     "Subscriber",
@@ -109,12 +143,17 @@ __all__ = [
     "SweepExemptions",
     "SweepMatch",
     "ThanksEvent",
+    "TimedSetting",
     "UnbanEvent",
     "UndoBanBatchResponse",
     "UndoCounts",
     "UnmuteEvent",
+    "UpdateChatRulesResponse",
+    "UpdateChatSettingsResponse",
     "UpdateEvent",
     "UpdateInfoResponse",
+    "UpdateShieldPresetResponse",
+    "UpdateShieldResponse",
     "UserAccount",
     "UserBan",
     "UserFollow",
@@ -530,6 +569,84 @@ class ChatEmote:
 
 
 @dataclass(frozen=True)
+class ChatFlagEvent:
+    """ChatFlagEvent is the payload of the live event `channel.chat.flag`: a message that was posted matches rules."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    message_id: str
+    """The message: a UUID in lower case."""
+
+    user: Person
+    """The sender."""
+
+    message: str
+    """The text."""
+
+    rules: list[str]
+    """The ids of the rules: UUIDs in lower case."""
+
+    spans: list[Span]
+    """Where in the text the rules match."""
+
+
+@dataclass(frozen=True)
+class ChatHoldEvent:
+    """ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a decision."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    held: HeldMessage
+    """The message."""
+
+
+@dataclass(frozen=True)
+class ChatHoldUpdateEvent:
+    """ChatHoldUpdateEvent is the payload of `channel.chat.hold.update`: a held message was decided, or, as a live event that is not kept, claimed."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    message_id: str
+    """The message: a UUID in lower case."""
+
+    status: str
+    """The status, as of HeldMessage."""
+
+    decided_by: Optional[Person]
+    """Who decided; null if nobody did."""
+
+    decided_at: Optional[datetime]
+    """When it was decided, expired or was cancelled: UTC, milliseconds; null while it is pending."""
+
+    claimed_by: Optional[Person]
+    """Who claims it; null unless this is a claim."""
+
+    claimed_until: Optional[datetime]
+    """Until when: UTC, milliseconds; null unless this is a claim."""
+
+
+@dataclass(frozen=True)
 class ChatMessage:
     """ChatMessage is a message that is not deleted."""
 
@@ -599,6 +716,218 @@ class ChatPinEvent:
 
 
 @dataclass(frozen=True)
+class ChatRule:
+    """ChatRule is a rule: what it looks for in messages, and what it does with those that have it. All enabled rules look at each message, and the strictest action of those that match is done: `mute`, `block`, `hold`, `delete`, `flag`. The owner and the moderators of the channel are exempt. The fields after `message` belong to kinds of rules, and a rule has those of its kind only. The others are null or empty."""
+
+    rule_id: str
+    """The rule's id: a UUID. Empty in a request to create a rule, which gets a new id."""
+
+    name: str
+    """Required. What moderators call the rule: 1 to 60 characters."""
+
+    kind: str
+    """Required. What the rule looks for: `terms`, `pattern`, `links`, `caps`, `symbols`, `repetition` or `mentions`."""
+
+    action: str
+    """Required. What happens to a message that matches: `flag` posts it and tells the moderators, `delete` stores it as a deleted message, `hold` keeps it until a moderator decides, `block` refuses it, and `mute` refuses it and mutes the sender."""
+
+    mute_seconds: Optional[int]
+    """How many seconds the sender is muted. Required with the action `mute`, else null."""
+
+    strikes: int
+    """How many strikes the sender gets. It must be 0."""
+
+    enabled: Optional[bool]
+    """Whether the rule looks at messages; true if it is not given."""
+
+    expires_at: Optional[datetime]
+    """When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put."""
+
+    exempt_roles: list[str]
+    """The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them."""
+
+    exempt_followers_older_than_seconds: Optional[int]
+    """The rule does not apply to users who have followed the channel for at least this many seconds; null if follows do not matter."""
+
+    message: Optional[str]
+    """What the sender of a refused message is told: up to 150 characters; null for nothing."""
+
+    terms: list[str]
+    """Of `terms`, required: words and phrases, which match as whole words, and also if letters that look alike, other cases, marks and punctuation disguise them: 1 to 1,000, each of 1 to 100 characters."""
+
+    allow: list[str]
+    """Of `terms`: words and phrases that are allowed. No part of them matches. Up to 1,000, each of 1 to 100 characters."""
+
+    evasions: Optional[bool]
+    """Of `terms`: whether disguises also match that are guesses: digits and signs for letters, letters that are repeated three times or more, and letters that are spaced, dotted or marked up; null for other kinds."""
+
+    patterns: list[str]
+    """Of `pattern`, required: regular expressions in the syntax of RE2: 1 to 10, each of 1 to 500 bytes. They must not match the empty text."""
+
+    mode: Optional[str]
+    """Of `links`, required: `all` refuses every link except those to `allowDomains`, and `listed` those to `blockDomains`; null for other kinds."""
+
+    allow_domains: list[str]
+    """Of `links`: domains that are allowed, with their subdomains: up to 1,000."""
+
+    block_domains: list[str]
+    """Of `links`: domains that are not allowed, with their subdomains: up to 1,000."""
+
+    min_length: Optional[int]
+    """Of `caps` and `symbols`: how many characters a message has at least: 1 to 500; 10 if it is not given. Null for other kinds."""
+
+    percent: Optional[int]
+    """Of `caps` and `symbols`: how many percent of the letters are capitals, or of the characters are symbols, at least: 1 to 100; 70 if it is not given. Null for other kinds."""
+
+    max_marks: Optional[int]
+    """Of `symbols`: how many combining marks one letter has at most; null if they do not matter."""
+
+    same_sender: Optional[int]
+    """Of `repetition`: at which post of the same text by one user the rule matches; null if it does not matter. This or `senders` is required."""
+
+    senders: Optional[int]
+    """Of `repetition`: at which number of users who post the same text the rule matches; null if it does not matter."""
+
+    within_seconds: Optional[int]
+    """Of `repetition`, required: within how many seconds the same text is posted again; null for other kinds."""
+
+    max: Optional[int]
+    """Of `mentions`, required: how many users a message may mention; null for other kinds."""
+
+
+@dataclass(frozen=True)
+class ChatRuleInput:
+    """ChatRule is a rule: what it looks for in messages, and what it does with those that have it. All enabled rules look at each message, and the strictest action of those that match is done: `mute`, `block`, `hold`, `delete`, `flag`. The owner and the moderators of the channel are exempt. The fields after `message` belong to kinds of rules, and a rule has those of its kind only. The others are null or empty."""
+
+    name: str
+    """Required. What moderators call the rule: 1 to 60 characters."""
+
+    kind: str
+    """Required. What the rule looks for: `terms`, `pattern`, `links`, `caps`, `symbols`, `repetition` or `mentions`."""
+
+    action: str
+    """Required. What happens to a message that matches: `flag` posts it and tells the moderators, `delete` stores it as a deleted message, `hold` keeps it until a moderator decides, `block` refuses it, and `mute` refuses it and mutes the sender."""
+
+    rule_id: Optional[str] = None
+    """The rule's id: a UUID. Empty in a request to create a rule, which gets a new id."""
+
+    mute_seconds: Optional[int] = None
+    """How many seconds the sender is muted. Required with the action `mute`, else null."""
+
+    strikes: Optional[int] = None
+    """How many strikes the sender gets. It must be 0."""
+
+    enabled: Optional[bool] = None
+    """Whether the rule looks at messages; true if it is not given."""
+
+    expires_at: Optional[datetime] = None
+    """When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put."""
+
+    exempt_roles: Optional[list[str]] = None
+    """The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them."""
+
+    exempt_followers_older_than_seconds: Optional[int] = None
+    """The rule does not apply to users who have followed the channel for at least this many seconds; null if follows do not matter."""
+
+    message: Optional[str] = None
+    """What the sender of a refused message is told: up to 150 characters; null for nothing."""
+
+    terms: Optional[list[str]] = None
+    """Of `terms`, required: words and phrases, which match as whole words, and also if letters that look alike, other cases, marks and punctuation disguise them: 1 to 1,000, each of 1 to 100 characters."""
+
+    allow: Optional[list[str]] = None
+    """Of `terms`: words and phrases that are allowed. No part of them matches. Up to 1,000, each of 1 to 100 characters."""
+
+    evasions: Optional[bool] = None
+    """Of `terms`: whether disguises also match that are guesses: digits and signs for letters, letters that are repeated three times or more, and letters that are spaced, dotted or marked up; null for other kinds."""
+
+    patterns: Optional[list[str]] = None
+    """Of `pattern`, required: regular expressions in the syntax of RE2: 1 to 10, each of 1 to 500 bytes. They must not match the empty text."""
+
+    mode: Optional[str] = None
+    """Of `links`, required: `all` refuses every link except those to `allowDomains`, and `listed` those to `blockDomains`; null for other kinds."""
+
+    allow_domains: Optional[list[str]] = None
+    """Of `links`: domains that are allowed, with their subdomains: up to 1,000."""
+
+    block_domains: Optional[list[str]] = None
+    """Of `links`: domains that are not allowed, with their subdomains: up to 1,000."""
+
+    min_length: Optional[int] = None
+    """Of `caps` and `symbols`: how many characters a message has at least: 1 to 500; 10 if it is not given. Null for other kinds."""
+
+    percent: Optional[int] = None
+    """Of `caps` and `symbols`: how many percent of the letters are capitals, or of the characters are symbols, at least: 1 to 100; 70 if it is not given. Null for other kinds."""
+
+    max_marks: Optional[int] = None
+    """Of `symbols`: how many combining marks one letter has at most; null if they do not matter."""
+
+    same_sender: Optional[int] = None
+    """Of `repetition`: at which post of the same text by one user the rule matches; null if it does not matter. This or `senders` is required."""
+
+    senders: Optional[int] = None
+    """Of `repetition`: at which number of users who post the same text the rule matches; null if it does not matter."""
+
+    within_seconds: Optional[int] = None
+    """Of `repetition`, required: within how many seconds the same text is posted again; null for other kinds."""
+
+    max: Optional[int] = None
+    """Of `mentions`, required: how many users a message may mention; null for other kinds."""
+
+
+@dataclass(frozen=True)
+class ChatRuleVersion:
+    """ChatRuleVersion is a change of the rules of a channel."""
+
+    version: int
+    """The number of the version."""
+
+    moderator: Optional[Person]
+    """Who made the change; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    cause: str
+    """What caused the change: `moderator`, `restore`, `expired`, or `revert` if the changes of a moderator were reverted."""
+
+    changed_at: datetime
+    """When the rules were changed: UTC, milliseconds."""
+
+    put: list[str]
+    """The ids of the rules that were created or replaced: UUIDs in lower case."""
+
+    deleted: list[str]
+    """The ids of the rules that were deleted: UUIDs in lower case."""
+
+
+@dataclass(frozen=True)
+class ChatRulesEvent:
+    """ChatRulesEvent is the payload of `channel.chat.rules`: the rules of the channel's chat have a new version."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    version: int
+    """The number of the version."""
+
+    put: list[str]
+    """The ids of the rules that were created or replaced: UUIDs in lower case."""
+
+    deleted: list[str]
+    """The ids of the rules that were deleted: UUIDs in lower case."""
+
+    cause: str
+    """What caused the event: `moderator`, `restore`, `expired`, or `revert` if the changes of a moderator were reverted."""
+
+
+@dataclass(frozen=True)
 class ChatSender:
     """ChatSender is the sender of a message, and what the sender is in the channel."""
 
@@ -637,6 +966,61 @@ class ChatSender:
 
     is_bot: bool
     """Whether a program posted the message: with an app token, or a backend says so."""
+
+
+@dataclass(frozen=True)
+class ChatSettingsEvent:
+    """ChatSettingsEvent is the payload of `channel.chat.settings`: the settings of the channel's chat that are in force after the change."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    version: int
+    """The number of changes of the settings, and of values that ended."""
+
+    cause: str
+    """What caused the event: `moderator`, `expired` if a setting returned to its former value, or `shield` if the shield was raised or lowered."""
+
+    slow_seconds: int
+    """How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits."""
+
+    followers_only_seconds: int
+    """How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow."""
+
+    subscribers_only: bool
+    """Whether only subscribers may post."""
+
+    emote_only: bool
+    """Whether messages may have only emoji and emotes."""
+
+    min_account_age_seconds: int
+    """How many seconds ago the account of a sender must have been created: 0 to 31536000."""
+
+    unique_seconds: int
+    """For how many seconds after a message no one may post the same text: 0 to 300."""
+
+    first_message: str
+    """What happens to the first message of a user in the channel: `allow`, `hold` or `block`."""
+
+    exempt_roles: list[str]
+    """The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted."""
+
+    shield_active: bool
+    """Whether the shield is up."""
+
+
+@dataclass(frozen=True)
+class ClaimHeldMessagesResponse:
+    """ClaimHeldMessagesResponse is what happened to each claim."""
+
+    results: list[HeldClaim]
+    """The results, in the order of the request."""
 
 
 @dataclass(frozen=True)
@@ -794,6 +1178,14 @@ class CreateWebhookResponse:
 
     created_at: datetime
     """When the webhook was created: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class DecideHeldMessagesResponse:
+    """DecideHeldMessagesResponse is what happened to each decision."""
+
+    results: list[HeldDecisionResult]
+    """The results, in the order of the request."""
 
 
 @dataclass(frozen=True)
@@ -1000,6 +1392,55 @@ class GetAchievementStatsResponse:
 
 
 @dataclass(frozen=True)
+class GetChatRulesResponse:
+    """GetChatRulesResponse has all rules of a channel."""
+
+    version: int
+    """The number of the version: how often the rules were changed until then."""
+
+    rules: list[ChatRule]
+    """All rules, in the order in which they were created."""
+
+
+@dataclass(frozen=True)
+class GetChatSettingsResponse:
+    """GetChatSettingsResponse has the settings in force."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    version: int
+    """The number of changes of the settings, and of values that ended."""
+
+    slow_seconds: int
+    """How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits."""
+
+    followers_only_seconds: int
+    """How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow."""
+
+    subscribers_only: bool
+    """Whether only subscribers may post."""
+
+    emote_only: bool
+    """Whether messages may have only emoji and emotes."""
+
+    min_account_age_seconds: int
+    """How many seconds ago the account of a sender must have been created: 0 to 31536000."""
+
+    unique_seconds: int
+    """For how many seconds after a message no one may post the same text: 0 to 300."""
+
+    first_message: str
+    """What happens to the first message of a user in the channel: `allow`, `hold` or `block`."""
+
+    exempt_roles: list[str]
+    """The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted."""
+
+    shield_active: bool
+    """Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings."""
+
+
+@dataclass(frozen=True)
 class GetLiveStatsResponse:
     """GetLiveStatsResponse holds the counters of a live stream. The counts are 0 if the channel is not live."""
 
@@ -1025,6 +1466,53 @@ class GetMetricsResponse:
 
     rows: list[MetricsBucket]
     """The intervals without gaps, oldest first. The last one is the present interval, unless there are 500 before it."""
+
+
+@dataclass(frozen=True)
+class GetModerationSettingsResponse:
+    """GetModerationSettingsResponse has the settings in force."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    version: int
+    """The number of changes of the settings, and of values that ended."""
+
+    slow_seconds: int
+    """How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits."""
+
+    followers_only_seconds: int
+    """How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow."""
+
+    subscribers_only: bool
+    """Whether only subscribers may post."""
+
+    emote_only: bool
+    """Whether messages may have only emoji and emotes."""
+
+    min_account_age_seconds: int
+    """How many seconds ago the account of a sender must have been created: 0 to 31536000."""
+
+    unique_seconds: int
+    """For how many seconds after a message no one may post the same text: 0 to 300."""
+
+    first_message: str
+    """What happens to the first message of a user in the channel: `allow`, `hold` or `block`."""
+
+    exempt_roles: list[str]
+    """The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted."""
+
+    timed: list[TimedSetting]
+    """The settings that are set for a time."""
+
+    hold_seconds: int
+    """How many seconds a message is held for a decision: 60 to 86400."""
+
+    on_hold_expiry: str
+    """What happens to a held message without a decision: `deny` or `approve`."""
+
+    shield_active: bool
+    """Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings."""
 
 
 @dataclass(frozen=True)
@@ -1096,6 +1584,32 @@ class GetSelfResponse:
 
     operations: list[PermittedOperation]
     """The operations that accept the kind and the scopes of the token. An operation with a relation can still refuse a call, because the relation depends on the channel or user that the request names and can change at any time."""
+
+
+@dataclass(frozen=True)
+class GetShieldResponse:
+    """GetShieldResponse is the shield of a channel."""
+
+    active: bool
+    """Whether the shield is up."""
+
+    started_by: Optional[Person]
+    """Who raised it; null if it is down or was raised by itself."""
+
+    cause: Optional[str]
+    """Why it was raised: `moderator` or `automatic`; null if it is down."""
+
+    started_at: Optional[datetime]
+    """When it was raised: UTC, milliseconds; null if it is down."""
+
+    ends_at: Optional[datetime]
+    """When it ends by itself: UTC, milliseconds; null if it is down."""
+
+    reason: Optional[str]
+    """The reason that was given; null if none was."""
+
+    preset: ShieldPreset
+    """What it does while it is up."""
 
 
 @dataclass(frozen=True)
@@ -1206,6 +1720,104 @@ class GiftEvent:
 
 
 @dataclass(frozen=True)
+class HeldClaim:
+    """HeldClaim is the result of a claim."""
+
+    message_id: str
+    """The message: a UUID in lower case."""
+
+    result: str
+    """`CLAIMED`; `TAKEN` if another moderator claims the message; `ALREADY_DECIDED` if it waits no more; `NOT_FOUND` if the channel has no such message."""
+
+    claimed_by: Optional[Person]
+    """Who claims the message; null unless it is `CLAIMED` or `TAKEN`."""
+
+    claimed_until: Optional[datetime]
+    """Until when: UTC, milliseconds; null unless it is `CLAIMED` or `TAKEN`."""
+
+
+@dataclass(frozen=True)
+class HeldDecisionInput:
+    """HeldDecision is a decision about a message."""
+
+    message_id: str
+    """Required. The message: a UUID in upper or lower case."""
+
+    decision: str
+    """Required. `approve` or `deny`."""
+
+    mute_seconds: Optional[int] = None
+    """How many seconds the sender is muted for as well; null for no mute. Only with `deny`."""
+
+
+@dataclass(frozen=True)
+class HeldDecisionResult:
+    """HeldDecisionResult is the result of a decision."""
+
+    message_id: str
+    """The message: a UUID in lower case."""
+
+    result: str
+    """`APPROVED`; `DENIED`; `ALREADY_DECIDED`; `EXPIRED` if the time had passed; `SENDER_REFUSED` if the sender of the message that was to be approved is banned or muted, or does not exist any more; `NOT_FOUND` if the channel has no such message."""
+
+    status: Optional[str]
+    """The status of the message: `APPROVED`, `DENIED`, `EXPIRED` or `CANCELLED`; null if it is not found."""
+
+    decided_by: Optional[Person]
+    """Who decided; null if nobody did."""
+
+    decided_at: Optional[datetime]
+    """When it was decided: UTC, milliseconds; null if it is not found."""
+
+
+@dataclass(frozen=True)
+class HeldMessage:
+    """HeldMessage is a message that waits for a decision, or waited for one."""
+
+    message_id: str
+    """The id that the message has, or would have, once it is posted: a UUID in lower case."""
+
+    user: Person
+    """The sender."""
+
+    facts: SenderFacts
+    """What was known about the sender when the message was held."""
+
+    message: str
+    """The text."""
+
+    spans: list[Span]
+    """Where in the text the rules match."""
+
+    rules: list[str]
+    """The ids of the rules that held the message: UUIDs in lower case. If the setting `firstMessage` held it, those of the rules that flag it."""
+
+    held_at: datetime
+    """When the message was held: UTC, milliseconds."""
+
+    expires_at: datetime
+    """When it is decided without a moderator: UTC, milliseconds."""
+
+    status: str
+    """`PENDING`; `APPROVED`; `DENIED`; `EXPIRED` if nobody decided and it was denied then; `CANCELLED` if the sender was banned or muted, the messages of the sender or of the channel were cleared, or the sender was deleted. A message that nobody decided and that was posted then has the status `APPROVED`, without `decidedBy`."""
+
+    claimed_by: Optional[Person]
+    """Who claims it; null if nobody does."""
+
+    claimed_until: Optional[datetime]
+    """Until when: UTC, milliseconds; null if nobody claims it."""
+
+    decided_by: Optional[Person]
+    """Who decided; null if nobody did."""
+
+    decided_at: Optional[datetime]
+    """When it was decided, expired or was cancelled: UTC, milliseconds; null while it is pending."""
+
+    reply_to_message_id: Optional[str]
+    """The message that it replies to: a UUID in lower case; null if it is no reply."""
+
+
+@dataclass(frozen=True)
 class ListActivitiesResponse:
     """ListActivitiesResponse is a page of activities."""
 
@@ -1275,6 +1887,17 @@ class ListChannelsResponse:
 
 
 @dataclass(frozen=True)
+class ListChatRuleVersionsResponse:
+    """ListChatRuleVersionsResponse is a page of versions."""
+
+    rows: list[ChatRuleVersion]
+    """The versions of the page, newest first."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
 class ListClipsResponse:
     """ListClipsResponse is a page of clips."""
 
@@ -1305,6 +1928,17 @@ class ListFollowersResponse:
 
     rows: list[AudienceMember]
     """The followers of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListHeldMessagesResponse:
+    """ListHeldMessagesResponse is a page of held messages."""
+
+    rows: list[HeldMessage]
+    """The messages of the page."""
 
     pagination: Pagination
     """The cursor of the next page."""
@@ -1467,13 +2101,19 @@ class ListedMute:
     """When the mute was applied: UTC, milliseconds."""
 
     muted_by: BannedBy
-    """The user who applied the mute."""
+    """The user who applied the mute. Rules mute in the name of the user who edited them last."""
 
     reason: Optional[str]
     """Why the user is muted; null if no reason was given."""
 
     expires_at: datetime
     """When the mute expires: UTC, milliseconds."""
+
+    cause: str
+    """What caused the mute: `rule` for a mute by a chat rule, otherwise `moderator`."""
+
+    rule_id: Optional[str]
+    """The chat rule that muted the user: a UUID in lower case; null if none did."""
 
 
 @dataclass(frozen=True)
@@ -1635,13 +2275,16 @@ class MuteEvent:
     """Null: mutes belong to no batch."""
 
     cause: str
-    """What caused the event: `moderator`."""
+    """What caused the event: `moderator`, or `rule`."""
 
     replaces: bool
     """Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages."""
 
     muted_user: Person
     """The muted user, as of that time."""
+
+    rule_id: Optional[str]
+    """The rule that muted the user: a UUID in lower case; null if none did. `moderatorId` is the last editor of the rule then."""
 
 
 @dataclass(frozen=True)
@@ -1759,6 +2402,32 @@ class PostMessageResponse:
 
 
 @dataclass(frozen=True)
+class PreviewChatRulesResponse:
+    """PreviewChatRulesResponse is what the rules would do."""
+
+    examined: int
+    """How many messages or texts the rules looked at."""
+
+    matched: int
+    """How many of them match a rule."""
+
+    users: int
+    """How many users sent messages that match. 0 for texts."""
+
+    sanctioned_users: int
+    """How many of those users have been banned or muted since, or still are: for them the rules are probably right."""
+
+    trusted_users: int
+    """How many of those users have a role or a subscription, or have followed the channel for more than 7 days, and were not banned or muted: for them the rules are probably wrong."""
+
+    by_rule: list[RulePreview]
+    """What each enabled rule matched, in the order of the rules."""
+
+    sample: list[PreviewedMessage]
+    """Up to 20 of the messages that match, the newest first, of as many users as possible. For texts, all that match."""
+
+
+@dataclass(frozen=True)
 class PreviewSweepResponse:
     """PreviewSweepResponse is what a sweep would do."""
 
@@ -1776,6 +2445,32 @@ class PreviewSweepResponse:
 
     sample: list[SweepMatch]
     """Some of the users who match; at most 20."""
+
+
+@dataclass(frozen=True)
+class PreviewedMessage:
+    """PreviewedMessage is a message that a rule matched."""
+
+    user: Optional[Person]
+    """The sender; null for texts."""
+
+    text: str
+    """The text."""
+
+    spans: list[Span]
+    """Where in the text the rule matches. Empty if it is about the whole text."""
+
+    rule_id: Optional[str]
+    """The strictest rule that matches: a UUID in lower case; null if the request would create it."""
+
+    rule_name: str
+    """The name of this rule."""
+
+    action: str
+    """What this rule would do."""
+
+    sent_at: Optional[datetime]
+    """When the message was sent: UTC, milliseconds; null for texts."""
 
 
 @dataclass(frozen=True)
@@ -1816,6 +2511,17 @@ class RaidEvent:
 
 
 @dataclass(frozen=True)
+class RestoreChatRulesResponse:
+    """RestoreChatRulesResponse has all rules of the channel after the change."""
+
+    version: int
+    """The number of changes of the rules."""
+
+    rules: list[ChatRule]
+    """All rules, in the order in which they were created."""
+
+
+@dataclass(frozen=True)
 class RevertCounts:
     """RevertCounts says how many results of a revert have each status."""
 
@@ -1841,6 +2547,9 @@ class RevertModeratorResponse:
 
     has_more: bool
     """Whether bans or mutes remain that the next call lifts."""
+
+    messages_removed_before: Optional[datetime]
+    """Retention has removed the messages that were sent before this time, so they were not restored: UTC, milliseconds; null if no messages were to be restored, or none were removed."""
 
 
 @dataclass(frozen=True)
@@ -1916,6 +2625,46 @@ class RotateWebhookSecretResponse:
 
 
 @dataclass(frozen=True)
+class RulePreview:
+    """RulePreview is how many messages a rule matched."""
+
+    rule_id: Optional[str]
+    """The rule's id: a UUID in lower case; null if the request would create it."""
+
+    name: str
+    """The rule's name."""
+
+    action: str
+    """What the rule would do."""
+
+    matched: int
+    """How many messages match it, whether or not another rule is stricter."""
+
+    users: int
+    """How many users sent them. 0 for texts."""
+
+
+@dataclass(frozen=True)
+class SenderFacts:
+    """SenderFacts are facts about the sender of a message."""
+
+    roles: list[str]
+    """The roles: of `moderator`, `vip` and `og`."""
+
+    is_subscriber: bool
+    """Whether the user has a subscription."""
+
+    followed_at: Optional[datetime]
+    """Since when the user follows the channel: UTC, milliseconds; null if not."""
+
+    account_created_at: Optional[datetime]
+    """When the account was created: UTC, milliseconds; null if it is not known."""
+
+    strikes: int
+    """The user's strikes in the channel. Always 0."""
+
+
+@dataclass(frozen=True)
 class SessionSubscription:
     """SessionSubscription is what a session receives."""
 
@@ -1927,6 +2676,174 @@ class SessionSubscription:
 
     condition: SubscriptionCondition
     """Which events the session receives."""
+
+
+@dataclass(frozen=True)
+class ShieldAutoStart:
+    """ShieldAutoStart says when a shield is raised by itself, for 15 minutes: as soon as one of the given numbers is reached within a minute."""
+
+    follows_per_minute: Optional[int]
+    """How many users begin to follow; null if it does not matter."""
+
+    first_messages_per_minute: Optional[int]
+    """How many users post for the first time; null if it does not matter."""
+
+    held_per_minute: Optional[int]
+    """How many messages are held; null if it does not matter."""
+
+
+@dataclass(frozen=True)
+class ShieldAutoStartInput:
+    """ShieldAutoStart says when a shield is raised by itself, for 15 minutes: as soon as one of the given numbers is reached within a minute."""
+
+    follows_per_minute: Optional[int] = None
+    """How many users begin to follow; null if it does not matter."""
+
+    first_messages_per_minute: Optional[int] = None
+    """How many users post for the first time; null if it does not matter."""
+
+    held_per_minute: Optional[int] = None
+    """How many messages are held; null if it does not matter."""
+
+
+@dataclass(frozen=True)
+class ShieldBeginEvent:
+    """ShieldBeginEvent is the payload of `channel.shield.begin`: the shield was raised, or its end changed."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    cause: str
+    """What caused the event: `moderator`, or `automatic` if a number of the preset was reached."""
+
+    ends_at: datetime
+    """When it ends by itself: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ShieldEndEvent:
+    """ShieldEndEvent is the payload of `channel.shield.end`: the shield is down."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    cause: str
+    """What caused the event: `moderator`, or `expired`."""
+
+    ended_at: datetime
+    """When it ended: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ShieldPreset:
+    """ShieldPreset is what a shield does while it is up."""
+
+    settings: ShieldSettings
+    """The settings that are in force, if they are stricter than those of the channel."""
+
+    rules: list[ChatRule]
+    """The rules that apply beside those of the channel."""
+
+    auto_start: Optional[ShieldAutoStart]
+    """When the shield is raised by itself; null if it never is."""
+
+
+@dataclass(frozen=True)
+class ShieldPresetEvent:
+    """ShieldPresetEvent is the payload of `channel.shield.preset`: what the shield does was changed."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: Optional[str]
+    """The user who made the change: a UUID in lower case; null if it happened by itself."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it happened by itself."""
+
+    changed: list[str]
+    """The fields that changed: of `settings`, `rules` and `autoStart`."""
+
+
+@dataclass(frozen=True)
+class ShieldSettings:
+    """ShieldSettings are settings of a chat of which some are given. Their meaning is that of the fields of UpdateChatSettingsRequest. Of exempt roles, those remain that both the preset and the settings name."""
+
+    slow_seconds: Optional[int]
+    """How many seconds a sender waits between two messages; null for no change."""
+
+    followers_only_seconds: Optional[int]
+    """How many seconds ago senders must have begun to follow; null for no change."""
+
+    subscribers_only: Optional[bool]
+    """Whether only subscribers may post; null for no change."""
+
+    emote_only: Optional[bool]
+    """Whether messages may have only emoji and emotes; null for no change."""
+
+    min_account_age_seconds: Optional[int]
+    """How many seconds ago the account of a sender must have been created; null for no change."""
+
+    unique_seconds: Optional[int]
+    """For how many seconds after a message no one may post the same text; null for no change."""
+
+    first_message: Optional[str]
+    """What happens to the first message of a user: `allow`, `hold` or `block`; null for no change."""
+
+    exempt_roles: Optional[list[str]]
+    """The roles that the settings do not restrict: a list of `vip`, `og` and `subscriber`, each at most once; null for no change."""
+
+
+@dataclass(frozen=True)
+class ShieldSettingsInput:
+    """ShieldSettings are settings of a chat of which some are given. Their meaning is that of the fields of UpdateChatSettingsRequest. Of exempt roles, those remain that both the preset and the settings name."""
+
+    slow_seconds: Optional[int] = None
+    """How many seconds a sender waits between two messages; null for no change."""
+
+    followers_only_seconds: Optional[int] = None
+    """How many seconds ago senders must have begun to follow; null for no change."""
+
+    subscribers_only: Optional[bool] = None
+    """Whether only subscribers may post; null for no change."""
+
+    emote_only: Optional[bool] = None
+    """Whether messages may have only emoji and emotes; null for no change."""
+
+    min_account_age_seconds: Optional[int] = None
+    """How many seconds ago the account of a sender must have been created; null for no change."""
+
+    unique_seconds: Optional[int] = None
+    """For how many seconds after a message no one may post the same text; null for no change."""
+
+    first_message: Optional[str] = None
+    """What happens to the first message of a user: `allow`, `hold` or `block`; null for no change."""
+
+    exempt_roles: Optional[list[str]] = None
+    """The roles that the settings do not restrict: a list of `vip`, `og` and `subscriber`, each at most once; null for no change."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Span is a part of a text."""
+
+    start: int
+    """Where it begins, in code points."""
+
+    end: int
+    """Where it ends, in code points, exclusive."""
 
 
 @dataclass(frozen=True)
@@ -2189,6 +3106,17 @@ class ThanksEvent:
 
 
 @dataclass(frozen=True)
+class TimedSetting:
+    """TimedSetting is a setting that is set for a time."""
+
+    setting: str
+    """The name of the setting, such as `slowSeconds`."""
+
+    ends_at: datetime
+    """When it returns to its former value: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
 class UnbanEvent:
     """UnbanEvent is the payload of `channel.unban`."""
 
@@ -2239,6 +3167,9 @@ class UndoBanBatchResponse:
     results: list[BatchResult]
     """What happened to each user, in the order of the batch; only the first 10,000 of a sweep that banned more."""
 
+    messages_removed_before: Optional[datetime]
+    """Retention has removed the messages that were sent before this time, so they were not restored: UTC, milliseconds; null if no messages were to be restored, or none were removed."""
+
 
 @dataclass(frozen=True)
 class UndoCounts:
@@ -2286,13 +3217,71 @@ class UnmuteEvent:
     """When the mute would have expired: UTC, milliseconds."""
 
     cause: str
-    """What caused the event: `moderator`, or `revert` if all that a moderator did was reverted."""
+    """What caused the event: `moderator`, or `revert` if all that a moderator or a rule did was reverted."""
 
     end_reason: Optional[str]
     """Why the mute was ended; null if no reason was given."""
 
     muted_user: Person
     """The user who was muted, as of that time."""
+
+
+@dataclass(frozen=True)
+class UpdateChatRulesResponse:
+    """UpdateChatRulesResponse has all rules of the channel after the change."""
+
+    version: int
+    """The number of changes of the rules."""
+
+    rules: list[ChatRule]
+    """All rules, in the order in which they were created."""
+
+
+@dataclass(frozen=True)
+class UpdateChatSettingsResponse:
+    """UpdateChatSettingsResponse has the settings in force."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    version: int
+    """The number of changes of the settings, and of values that ended."""
+
+    slow_seconds: int
+    """How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits."""
+
+    followers_only_seconds: int
+    """How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow."""
+
+    subscribers_only: bool
+    """Whether only subscribers may post."""
+
+    emote_only: bool
+    """Whether messages may have only emoji and emotes."""
+
+    min_account_age_seconds: int
+    """How many seconds ago the account of a sender must have been created: 0 to 31536000."""
+
+    unique_seconds: int
+    """For how many seconds after a message no one may post the same text: 0 to 300."""
+
+    first_message: str
+    """What happens to the first message of a user in the channel: `allow`, `hold` or `block`."""
+
+    exempt_roles: list[str]
+    """The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted."""
+
+    timed: list[TimedSetting]
+    """The settings that are set for a time."""
+
+    hold_seconds: int
+    """How many seconds a message is held for a decision: 60 to 86400."""
+
+    on_hold_expiry: str
+    """What happens to a held message without a decision: `deny` or `approve`."""
+
+    shield_active: bool
+    """Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings."""
 
 
 @dataclass(frozen=True)
@@ -2342,6 +3331,40 @@ class UpdateInfoResponse:
 
 
 @dataclass(frozen=True)
+class UpdateShieldPresetResponse:
+    """UpdateShieldPresetResponse is the preset after the change."""
+
+    preset: ShieldPreset
+    """The preset."""
+
+
+@dataclass(frozen=True)
+class UpdateShieldResponse:
+    """UpdateShieldResponse is the shield after the change."""
+
+    active: bool
+    """Whether the shield is up."""
+
+    started_by: Optional[Person]
+    """Who raised it; null if it is down or was raised by itself."""
+
+    cause: Optional[str]
+    """Why it was raised: `moderator` or `automatic`; null if it is down."""
+
+    started_at: Optional[datetime]
+    """When it was raised: UTC, milliseconds; null if it is down."""
+
+    ends_at: Optional[datetime]
+    """When it ends by itself: UTC, milliseconds; null if it is down."""
+
+    reason: Optional[str]
+    """The reason that was given; null if none was."""
+
+    preset: ShieldPreset
+    """What it does while it is up."""
+
+
+@dataclass(frozen=True)
 class UserAccount:
     """UserAccount says how long a user is known."""
 
@@ -2349,7 +3372,7 @@ class UserAccount:
     """When the user's account was created: UTC, milliseconds; null if it is not known."""
 
     first_message_at: Optional[datetime]
-    """When the user posted the first of their messages in the channel that are stored, even if they are deleted: UTC, milliseconds; null if none is stored."""
+    """When the user posted the first of their messages in the channel that are stored, even if they are deleted, or that retention removed: UTC, milliseconds; null if there is none."""
 
 
 @dataclass(frozen=True)
@@ -2372,10 +3395,13 @@ class UserBan:
     """The batch that it belongs to: a UUID in lower case; null if it belongs to none."""
 
     cause: Optional[str] = None
-    """What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch."""
+    """What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch, `rule` for a mute by a chat rule."""
 
     moderator: Optional[BannedBy] = None
-    """The user who applied it."""
+    """The user who applied it. Rules mute in the name of the user who edited them last."""
+
+    rule_id: Optional[str] = None
+    """The chat rule that muted the user: a UUID in lower case; null if none did."""
 
 
 @dataclass(frozen=True)
@@ -2431,10 +3457,13 @@ class UserMute:
     """The batch that it belongs to: a UUID in lower case; null if it belongs to none."""
 
     cause: Optional[str] = None
-    """What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch."""
+    """What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch, `rule` for a mute by a chat rule."""
 
     moderator: Optional[BannedBy] = None
-    """The user who applied it."""
+    """The user who applied it. Rules mute in the name of the user who edited them last."""
+
+    rule_id: Optional[str] = None
+    """The chat rule that muted the user: a UUID in lower case; null if none did."""
 
 
 @dataclass(frozen=True)
@@ -2666,4 +3695,12 @@ EVENT_PAYLOADS: dict[str, type] = {
     "channel.chat.clear": ChatClearEvent,
     "channel.unmute": UnmuteEvent,
     "channel.chat.pin": ChatPinEvent,
+    "channel.chat.settings": ChatSettingsEvent,
+    "channel.chat.rules": ChatRulesEvent,
+    "channel.chat.flag": ChatFlagEvent,
+    "channel.chat.hold": ChatHoldEvent,
+    "channel.chat.hold.update": ChatHoldUpdateEvent,
+    "channel.shield.preset": ShieldPresetEvent,
+    "channel.shield.begin": ShieldBeginEvent,
+    "channel.shield.end": ShieldEndEvent,
 }

@@ -42,6 +42,14 @@ export interface EventPayloads {
   'channel.chat.clear': ChatClearEvent
   'channel.unmute': UnmuteEvent
   'channel.chat.pin': ChatPinEvent
+  'channel.chat.settings': ChatSettingsEvent
+  'channel.chat.rules': ChatRulesEvent
+  'channel.chat.flag': ChatFlagEvent
+  'channel.chat.hold': ChatHoldEvent
+  'channel.chat.hold.update': ChatHoldUpdateEvent
+  'channel.shield.preset': ShieldPresetEvent
+  'channel.shield.begin': ShieldBeginEvent
+  'channel.shield.end': ShieldEndEvent
 }
 
 export type Activity = Schemas['Activity']
@@ -68,10 +76,20 @@ export type Channel = Schemas['Channel']
 export type ChannelCategory = Schemas['ChannelCategory']
 export type ChatClearEvent = Schemas['ChatClearEvent']
 export type ChatEmote = Schemas['ChatEmote']
+export type ChatFlagEvent = Schemas['ChatFlagEvent']
+export type ChatHoldEvent = Schemas['ChatHoldEvent']
+export type ChatHoldUpdateEvent = Schemas['ChatHoldUpdateEvent']
 export type ChatMessage = Schemas['ChatMessage']
 export type ChatMessageEvent = Schemas['ChatMessageEvent']
 export type ChatPinEvent = Schemas['ChatPinEvent']
+export type ChatRule = Schemas['ChatRule']
+export type ChatRuleInput = Schemas['ChatRuleInput']
+export type ChatRuleVersion = Schemas['ChatRuleVersion']
+export type ChatRulesEvent = Schemas['ChatRulesEvent']
 export type ChatSender = Schemas['ChatSender']
+export type ChatSettingsEvent = Schemas['ChatSettingsEvent']
+export type ClaimHeldMessagesRequest = Schemas['ClaimHeldMessagesRequest']
+export type ClaimHeldMessagesResponse = Schemas['ClaimHeldMessagesResponse']
 export type ClearChatRequest = Schemas['ClearChatRequest']
 export type ClearUserMessagesEvent = Schemas['ClearUserMessagesEvent']
 export type Clip = Schemas['Clip']
@@ -85,6 +103,8 @@ export type CreateSubscriptionRequest = Schemas['CreateSubscriptionRequest']
 export type CreateSubscriptionResponse = Schemas['CreateSubscriptionResponse']
 export type CreateWebhookRequest = Schemas['CreateWebhookRequest']
 export type CreateWebhookResponse = Schemas['CreateWebhookResponse']
+export type DecideHeldMessagesRequest = Schemas['DecideHeldMessagesRequest']
+export type DecideHeldMessagesResponse = Schemas['DecideHeldMessagesResponse']
 export type DeleteMessageRequest = Schemas['DeleteMessageRequest']
 export type DeleteSubscriptionRequest = Schemas['DeleteSubscriptionRequest']
 export type DeleteWebhookRequest = Schemas['DeleteWebhookRequest']
@@ -99,25 +119,35 @@ export type FollowEvent = Schemas['FollowEvent']
 export type FollowedChannel = Schemas['FollowedChannel']
 export type Follower = Schemas['Follower']
 export type GetAchievementStatsResponse = Schemas['GetAchievementStatsResponse']
+export type GetChatRulesResponse = Schemas['GetChatRulesResponse']
+export type GetChatSettingsResponse = Schemas['GetChatSettingsResponse']
 export type GetLiveStatsResponse = Schemas['GetLiveStatsResponse']
 export type GetMetricsResponse = Schemas['GetMetricsResponse']
+export type GetModerationSettingsResponse = Schemas['GetModerationSettingsResponse']
 export type GetPinnedMessageResponse = Schemas['GetPinnedMessageResponse']
 export type GetProfileResponse = Schemas['GetProfileResponse']
 export type GetPropagationResponse = Schemas['GetPropagationResponse']
 export type GetSelfResponse = Schemas['GetSelfResponse']
+export type GetShieldResponse = Schemas['GetShieldResponse']
 export type GetStatsResponse = Schemas['GetStatsResponse']
 export type GetStreamInfoResponse = Schemas['GetStreamInfoResponse']
 export type GetUserResponse = Schemas['GetUserResponse']
 export type GiftEvent = Schemas['GiftEvent']
+export type HeldClaim = Schemas['HeldClaim']
+export type HeldDecisionInput = Schemas['HeldDecisionInput']
+export type HeldDecisionResult = Schemas['HeldDecisionResult']
+export type HeldMessage = Schemas['HeldMessage']
 export type ListActivitiesResponse = Schemas['ListActivitiesResponse']
 export type ListBanBatchesResponse = Schemas['ListBanBatchesResponse']
 export type ListBannedUsersResponse = Schemas['ListBannedUsersResponse']
 export type ListBansResponse = Schemas['ListBansResponse']
 export type ListCategoriesResponse = Schemas['ListCategoriesResponse']
 export type ListChannelsResponse = Schemas['ListChannelsResponse']
+export type ListChatRuleVersionsResponse = Schemas['ListChatRuleVersionsResponse']
 export type ListClipsResponse = Schemas['ListClipsResponse']
 export type ListFollowedResponse = Schemas['ListFollowedResponse']
 export type ListFollowersResponse = Schemas['ListFollowersResponse']
+export type ListHeldMessagesResponse = Schemas['ListHeldMessagesResponse']
 export type ListLogResponse = Schemas['ListLogResponse']
 export type ListMessagesResponse = Schemas['ListMessagesResponse']
 export type ListMutesResponse = Schemas['ListMutesResponse']
@@ -144,8 +174,11 @@ export type Person = Schemas['Person']
 export type PinMessageRequest = Schemas['PinMessageRequest']
 export type PostMessageRequest = Schemas['PostMessageRequest']
 export type PostMessageResponse = Schemas['PostMessageResponse']
+export type PreviewChatRulesRequest = Schemas['PreviewChatRulesRequest']
+export type PreviewChatRulesResponse = Schemas['PreviewChatRulesResponse']
 export type PreviewSweepRequest = Schemas['PreviewSweepRequest']
 export type PreviewSweepResponse = Schemas['PreviewSweepResponse']
+export type PreviewedMessage = Schemas['PreviewedMessage']
 export type Raid = Schemas['Raid']
 export type RaidEvent = Schemas['RaidEvent']
 export type RedeliverWebhookEventRequest = Schemas['RedeliverWebhookEventRequest']
@@ -154,6 +187,8 @@ export type RemoveModeratorRequest = Schemas['RemoveModeratorRequest']
 export type RemoveMuteRequest = Schemas['RemoveMuteRequest']
 export type RemoveOgRequest = Schemas['RemoveOgRequest']
 export type RemoveVipRequest = Schemas['RemoveVipRequest']
+export type RestoreChatRulesRequest = Schemas['RestoreChatRulesRequest']
+export type RestoreChatRulesResponse = Schemas['RestoreChatRulesResponse']
 export type RevertCounts = Schemas['RevertCounts']
 export type RevertModeratorRequest = Schemas['RevertModeratorRequest']
 export type RevertModeratorResponse = Schemas['RevertModeratorResponse']
@@ -162,7 +197,18 @@ export type RoleEvent = Schemas['RoleEvent']
 export type RoleHolder = Schemas['RoleHolder']
 export type RotateWebhookSecretRequest = Schemas['RotateWebhookSecretRequest']
 export type RotateWebhookSecretResponse = Schemas['RotateWebhookSecretResponse']
+export type RulePreview = Schemas['RulePreview']
+export type SenderFacts = Schemas['SenderFacts']
 export type SessionSubscription = Schemas['SessionSubscription']
+export type ShieldAutoStart = Schemas['ShieldAutoStart']
+export type ShieldAutoStartInput = Schemas['ShieldAutoStartInput']
+export type ShieldBeginEvent = Schemas['ShieldBeginEvent']
+export type ShieldEndEvent = Schemas['ShieldEndEvent']
+export type ShieldPreset = Schemas['ShieldPreset']
+export type ShieldPresetEvent = Schemas['ShieldPresetEvent']
+export type ShieldSettings = Schemas['ShieldSettings']
+export type ShieldSettingsInput = Schemas['ShieldSettingsInput']
+export type Span = Schemas['Span']
 export type StreamCategory = Schemas['StreamCategory']
 export type StreamEvent = Schemas['StreamEvent']
 export type Subscriber = Schemas['Subscriber']
@@ -174,15 +220,24 @@ export type SweepCounts = Schemas['SweepCounts']
 export type SweepExemptions = Schemas['SweepExemptions']
 export type SweepMatch = Schemas['SweepMatch']
 export type ThanksEvent = Schemas['ThanksEvent']
+export type TimedSetting = Schemas['TimedSetting']
 export type UnbanEvent = Schemas['UnbanEvent']
 export type UndoBanBatchRequest = Schemas['UndoBanBatchRequest']
 export type UndoBanBatchResponse = Schemas['UndoBanBatchResponse']
 export type UndoCounts = Schemas['UndoCounts']
 export type UnmuteEvent = Schemas['UnmuteEvent']
 export type UnpinMessageRequest = Schemas['UnpinMessageRequest']
+export type UpdateChatRulesRequest = Schemas['UpdateChatRulesRequest']
+export type UpdateChatRulesResponse = Schemas['UpdateChatRulesResponse']
+export type UpdateChatSettingsRequest = Schemas['UpdateChatSettingsRequest']
+export type UpdateChatSettingsResponse = Schemas['UpdateChatSettingsResponse']
 export type UpdateEvent = Schemas['UpdateEvent']
 export type UpdateInfoRequest = Schemas['UpdateInfoRequest']
 export type UpdateInfoResponse = Schemas['UpdateInfoResponse']
+export type UpdateShieldPresetRequest = Schemas['UpdateShieldPresetRequest']
+export type UpdateShieldPresetResponse = Schemas['UpdateShieldPresetResponse']
+export type UpdateShieldRequest = Schemas['UpdateShieldRequest']
+export type UpdateShieldResponse = Schemas['UpdateShieldResponse']
 export type UserAccount = Schemas['UserAccount']
 export type UserBan = Schemas['UserBan']
 export type UserFollow = Schemas['UserFollow']
@@ -319,9 +374,9 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Lifts, in one transaction, the bans and mutes that a moderator made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first.
+   * Lifts, in one transaction, the bans and mutes that a moderator or a rule made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first. The chat rules that the moderator put or deleted since then, and that nobody else has put since, become what they were before, with `channel.chat.rules`. With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was deleted since. The rule stays.
    *
-   * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist.
+   * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are too many together with those that others have created since.
    */
   revertModerator(body: RevertModeratorRequest, options?: RequestOptions): Promise<RevertModeratorResponse> {
     return this.send('POST', '/v1/moderation/reverts', body, options)
@@ -773,7 +828,7 @@ export class Chat extends Resource {
   /**
    * Posts a message in a channel. A post and a ban or mute of its sender take effect one after the other, even if they run at the same time: either the post is refused, or the ban or mute deletes the message. The same holds for `clearChat`.
    *
-   * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; RATE_LIMITED if the sender posts too fast in the channel, by default more than 20 messages in 30 s, or 100 for its owner and moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
+   * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`, or `channel.moderate` with a user token. No role in the channel is required. Errors: USER_BANNED, with `expiresAt`, if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHAT_RESTRICTED, with `restriction` and `retryAt`, if the settings of the channel's chat refuse the message; MESSAGE_HELD, with `messageId`, `expiresAt` and the `message` of the rule if it has one, if the message waits for a decision of a moderator; MESSAGE_BLOCKED, with the `message` of the rule if it has one, if the channel does not allow the message, or too many wait; RATE_LIMITED if the sender posts too fast in the channel, by default more than 20 messages in 30 s, or 100 for its owner and moderators; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
    */
   postMessage(body: PostMessageRequest, options?: RequestOptions): Promise<PostMessageResponse> {
     return this.send('POST', '/v1/chats/messages', body, options)
@@ -846,6 +901,140 @@ export class Tokens extends Resource {
   }
 }
 
+/** Operations: rules. */
+export class Rules extends Resource {
+  /**
+   * Returns the settings of a channel's chat as they are in force. A channel whose settings never changed has the defaults and the version 0.
+   *
+   * Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  getChatSettings(query: Query<'getChatSettings'>, options?: RequestOptions): Promise<GetChatSettingsResponse> {
+    return this.get('/v1/chats/settings', query, options)
+  }
+
+  /**
+   * Changes the settings that the request has, and keeps the others. The event `channel.chat.settings` reports it, unless nothing changes.
+   *
+   * With `durationSeconds` the settings return to their former values by themselves, with another event: each setting to the value that it had before it was set for a time, unless it was changed since. If it is set for a time once more, the later change replaces the earlier one.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  updateChatSettings(body: UpdateChatSettingsRequest, options?: RequestOptions): Promise<UpdateChatSettingsResponse> {
+    return this.send('POST', '/v1/chats/settings', body, options)
+  }
+
+  /**
+   * Returns the settings of a channel's chat as they are in force, and when those end that are set for a time.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  getModerationSettings(query: Query<'getModerationSettings'>, options?: RequestOptions): Promise<GetModerationSettingsResponse> {
+    return this.get('/v1/moderation/settings', query, options)
+  }
+
+  /**
+   * Returns all rules of a channel, in the order in which they were created: those of the present version, or of an earlier one of the last 90 days. What it returns can be put into another channel if the ids are left out.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; VERSION_NOT_FOUND if the channel does not have the version, or no longer has it.
+   */
+  getChatRules(query: Query<'getChatRules'>, options?: RequestOptions): Promise<GetChatRulesResponse> {
+    return this.get('/v1/chats/rules', query, options)
+  }
+
+  /**
+   * Creates, replaces and deletes rules, as one new version. The event `channel.chat.rules` reports it. The rules apply to messages that are posted afterwards, at once on every server.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; RULE_LIMIT_REACHED (409) if the channel would have more than 100 rules, 10,000 terms or 512 KiB of text; RULES_TOO_COSTLY if the rules would take too long for each message; INVALID_ARGUMENT if the channel does not have a rule that the request names; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  updateChatRules(body: UpdateChatRulesRequest, options?: RequestOptions): Promise<UpdateChatRulesResponse> {
+    return this.send('POST', '/v1/chats/rules', body, options)
+  }
+
+  /**
+   * Returns what the rules of a channel would do with its stored messages of some time, or with some texts, if the request changed them. It changes nothing.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; those of `updateChatRules`.
+   */
+  previewChatRules(body: PreviewChatRulesRequest, options?: RequestOptions): Promise<PreviewChatRulesResponse> {
+    return this.send('POST', '/v1/chats/rules/preview', body, options)
+  }
+
+  /**
+   * Returns who changed the rules of a channel in the last 90 days, newest first.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  listChatRuleVersions(query: Query<'listChatRuleVersions'>, options?: RequestOptions): List<ListChatRuleVersionsResponse> {
+    return this.list('/v1/chats/rules/versions', query, 100, options)
+  }
+
+  /**
+   * Makes the rules of a channel what they were in an earlier version, as one new version. Rules that have expired since are left out. The event `channel.chat.rules` reports it, unless nothing changes.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; VERSION_NOT_FOUND if the channel does not have the version, or no longer has it; RULE_LIMIT_REACHED or RULES_TOO_COSTLY if they are too many together with those of the shield; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  restoreChatRules(body: RestoreChatRulesRequest, options?: RequestOptions): Promise<RestoreChatRulesResponse> {
+    return this.send('POST', '/v1/chats/rules/restore', body, options)
+  }
+
+  /**
+   * Returns whether the shield of a channel is up, and what it does.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  getShield(query: Query<'getShield'>, options?: RequestOptions): Promise<GetShieldResponse> {
+    return this.get('/v1/moderation/shield', query, options)
+  }
+
+  /**
+   * Raises the shield of a channel for a time, changes when it ends, or lowers it. Emits `channel.shield.begin` when it is raised or its end changes, `channel.shield.end` when it is lowered, and `channel.chat.settings` if other settings are in force then.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  updateShield(body: UpdateShieldRequest, options?: RequestOptions): Promise<UpdateShieldResponse> {
+    return this.send('POST', '/v1/moderation/shield', body, options)
+  }
+
+  /**
+   * Replaces what the shield of a channel does. If the shield is up, the change is in force at once. Emits `channel.shield.preset`, unless nothing changes.
+   *
+   * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: RULE_LIMIT_REACHED (409) and RULES_TOO_COSTLY as of `updateChatRules`, together with the rules of the channel; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  updateShieldPreset(body: UpdateShieldPresetRequest, options?: RequestOptions): Promise<UpdateShieldPresetResponse> {
+    return this.send('POST', '/v1/moderation/shield/preset', body, options)
+  }
+}
+
+/** Operations: held. */
+export class Held extends Resource {
+  /**
+   * Returns messages that are or were held in a channel: pending ones oldest first, others newest first. Those that were decided are kept for 90 days.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter; CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  listHeldMessages(query: Query<'listHeldMessages'>, options?: RequestOptions): List<ListHeldMessagesResponse> {
+    return this.list('/v1/chats/held', query, 100, options)
+  }
+
+  /**
+   * Tells the other moderators for 30 seconds that the caller looks at held messages. A claim is advice: everybody may decide. A repeated claim lasts 30 seconds from then. The live event `channel.chat.hold.update` reports claims.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  claimHeldMessages(body: ClaimHeldMessagesRequest, options?: RequestOptions): Promise<ClaimHeldMessagesResponse> {
+    return this.send('POST', '/v1/chats/held/claims', body, options)
+  }
+
+  /**
+   * Approves or denies held messages. The first decision about a message holds. An approved message is posted with the time of the approval, unless the sender is banned or muted. The event `channel.chat.hold.update` reports each decision.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+   */
+  decideHeldMessages(body: DecideHeldMessagesRequest, options?: RequestOptions): Promise<DecideHeldMessagesResponse> {
+    return this.send('POST', '/v1/chats/held/decisions', body, options)
+  }
+}
+
 /** All operations. */
 export class Resources {
   readonly moderation: Moderation
@@ -855,6 +1044,8 @@ export class Resources {
   readonly events: Events
   readonly chat: Chat
   readonly tokens: Tokens
+  readonly rules: Rules
+  readonly held: Held
 
   /** @internal */
   constructor(transport: Transport) {
@@ -865,5 +1056,7 @@ export class Resources {
     this.events = new Events(transport)
     this.chat = new Chat(transport)
     this.tokens = new Tokens(transport)
+    this.rules = new Rules(transport)
+    this.held = new Held(transport)
   }
 }

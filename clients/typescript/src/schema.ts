@@ -848,6 +848,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chats/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getChatSettings"];
+        put?: never;
+        post: operations["updateChatSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getModerationSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getChatRules"];
+        put?: never;
+        post: operations["updateChatRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["previewChatRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/rules/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listChatRuleVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/rules/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["restoreChatRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/shield": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getShield"];
+        put?: never;
+        post: operations["updateShield"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/shield/preset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["updateShieldPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/held": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listHeldMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/held/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["claimHeldMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chats/held/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["decideHeldMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1344,6 +1520,87 @@ export interface components {
             /** @description The URL of the picture. */
             imageUrl: string;
         };
+        /** @description ChatFlagEvent is the payload of the live event `channel.chat.flag`: a message that was posted matches rules. */
+        ChatFlagEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The message: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The sender. */
+            user: components["schemas"]["Person"];
+            /** @description The text. */
+            message: string;
+            /** @description The ids of the rules: UUIDs in lower case. */
+            rules: string[];
+            /** @description Where in the text the rules match. */
+            spans: components["schemas"]["Span"][];
+        };
+        /** @description ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a decision. */
+        ChatHoldEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /** @description The message. */
+            held: components["schemas"]["HeldMessage"];
+        };
+        /** @description ChatHoldUpdateEvent is the payload of `channel.chat.hold.update`: a held message was decided, or, as a live event that is not kept, claimed. */
+        ChatHoldUpdateEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The message: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The status, as of HeldMessage. */
+            status: string;
+            /** @description Who decided; null if nobody did. */
+            decidedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description When it was decided, expired or was cancelled: UTC, milliseconds; null while it is pending.
+             */
+            decidedAt: string | null;
+            /** @description Who claims it; null unless this is a claim. */
+            claimedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description Until when: UTC, milliseconds; null unless this is a claim.
+             */
+            claimedUntil: string | null;
+        };
         /** @description ChatMessage is a message that is not deleted. */
         ChatMessage: {
             /**
@@ -1419,6 +1676,245 @@ export interface components {
             /** @description The pinned message, as of the time of the event; null if the pin was removed. A message that is deleted later is pinned no more, without another event of this type. */
             message: components["schemas"]["ChatMessage"] | null;
         };
+        /** @description ChatRule is a rule: what it looks for in messages, and what it does with those that have it. All enabled rules look at each message, and the strictest action of those that match is done: `mute`, `block`, `hold`, `delete`, `flag`. The owner and the moderators of the channel are exempt. The fields after `message` belong to kinds of rules, and a rule has those of its kind only. The others are null or empty. */
+        ChatRule: {
+            /** @description The rule's id: a UUID. Empty in a request to create a rule, which gets a new id. */
+            ruleId: string;
+            /** @description Required. What moderators call the rule: 1 to 60 characters. */
+            name: string;
+            /**
+             * @description Required. What the rule looks for: `terms`, `pattern`, `links`, `caps`, `symbols`, `repetition` or `mentions`.
+             * @enum {string}
+             */
+            kind: "terms" | "pattern" | "links" | "caps" | "symbols" | "repetition" | "mentions";
+            /**
+             * @description Required. What happens to a message that matches: `flag` posts it and tells the moderators, `delete` stores it as a deleted message, `hold` keeps it until a moderator decides, `block` refuses it, and `mute` refuses it and mutes the sender.
+             * @enum {string}
+             */
+            action: "flag" | "delete" | "hold" | "block" | "mute";
+            /**
+             * Format: int32
+             * @description How many seconds the sender is muted. Required with the action `mute`, else null.
+             */
+            muteSeconds: number | null;
+            /**
+             * Format: int32
+             * @description How many strikes the sender gets. It must be 0.
+             */
+            strikes: number;
+            /** @description Whether the rule looks at messages; true if it is not given. */
+            enabled: boolean | null;
+            /**
+             * Format: date-time
+             * @description When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put.
+             */
+            expiresAt: string | null;
+            /** @description The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them. */
+            exemptRoles: ("vip" | "og" | "subscriber")[];
+            /**
+             * Format: int32
+             * @description The rule does not apply to users who have followed the channel for at least this many seconds; null if follows do not matter.
+             */
+            exemptFollowersOlderThanSeconds: number | null;
+            /** @description What the sender of a refused message is told: up to 150 characters; null for nothing. */
+            message: string | null;
+            /** @description Of `terms`, required: words and phrases, which match as whole words, and also if letters that look alike, other cases, marks and punctuation disguise them: 1 to 1,000, each of 1 to 100 characters. */
+            terms: string[];
+            /** @description Of `terms`: words and phrases that are allowed. No part of them matches. Up to 1,000, each of 1 to 100 characters. */
+            allow: string[];
+            /** @description Of `terms`: whether disguises also match that are guesses: digits and signs for letters, letters that are repeated three times or more, and letters that are spaced, dotted or marked up; null for other kinds. */
+            evasions: boolean | null;
+            /** @description Of `pattern`, required: regular expressions in the syntax of RE2: 1 to 10, each of 1 to 500 bytes. They must not match the empty text. */
+            patterns: string[];
+            /**
+             * @description Of `links`, required: `all` refuses every link except those to `allowDomains`, and `listed` those to `blockDomains`; null for other kinds.
+             * @enum {string|null}
+             */
+            mode: "all" | "listed" | null;
+            /** @description Of `links`: domains that are allowed, with their subdomains: up to 1,000. */
+            allowDomains: string[];
+            /** @description Of `links`: domains that are not allowed, with their subdomains: up to 1,000. */
+            blockDomains: string[];
+            /**
+             * Format: int32
+             * @description Of `caps` and `symbols`: how many characters a message has at least: 1 to 500; 10 if it is not given. Null for other kinds.
+             */
+            minLength: number | null;
+            /**
+             * Format: int32
+             * @description Of `caps` and `symbols`: how many percent of the letters are capitals, or of the characters are symbols, at least: 1 to 100; 70 if it is not given. Null for other kinds.
+             */
+            percent: number | null;
+            /**
+             * Format: int32
+             * @description Of `symbols`: how many combining marks one letter has at most; null if they do not matter.
+             */
+            maxMarks: number | null;
+            /**
+             * Format: int32
+             * @description Of `repetition`: at which post of the same text by one user the rule matches; null if it does not matter. This or `senders` is required.
+             */
+            sameSender: number | null;
+            /**
+             * Format: int32
+             * @description Of `repetition`: at which number of users who post the same text the rule matches; null if it does not matter.
+             */
+            senders: number | null;
+            /**
+             * Format: int32
+             * @description Of `repetition`, required: within how many seconds the same text is posted again; null for other kinds.
+             */
+            withinSeconds: number | null;
+            /**
+             * Format: int32
+             * @description Of `mentions`, required: how many users a message may mention; null for other kinds.
+             */
+            max: number | null;
+        };
+        /** @description ChatRule is a rule: what it looks for in messages, and what it does with those that have it. All enabled rules look at each message, and the strictest action of those that match is done: `mute`, `block`, `hold`, `delete`, `flag`. The owner and the moderators of the channel are exempt. The fields after `message` belong to kinds of rules, and a rule has those of its kind only. The others are null or empty. */
+        ChatRuleInput: {
+            /** @description The rule's id: a UUID. Empty in a request to create a rule, which gets a new id. */
+            ruleId?: string | null;
+            /** @description Required. What moderators call the rule: 1 to 60 characters. */
+            name: string;
+            /**
+             * @description Required. What the rule looks for: `terms`, `pattern`, `links`, `caps`, `symbols`, `repetition` or `mentions`.
+             * @enum {string}
+             */
+            kind: "terms" | "pattern" | "links" | "caps" | "symbols" | "repetition" | "mentions";
+            /**
+             * @description Required. What happens to a message that matches: `flag` posts it and tells the moderators, `delete` stores it as a deleted message, `hold` keeps it until a moderator decides, `block` refuses it, and `mute` refuses it and mutes the sender.
+             * @enum {string}
+             */
+            action: "flag" | "delete" | "hold" | "block" | "mute";
+            /**
+             * Format: int32
+             * @description How many seconds the sender is muted. Required with the action `mute`, else null.
+             */
+            muteSeconds?: number | null;
+            /**
+             * Format: int32
+             * @description How many strikes the sender gets. It must be 0.
+             */
+            strikes?: number | null;
+            /** @description Whether the rule looks at messages; true if it is not given. */
+            enabled?: boolean | null;
+            /**
+             * Format: date-time
+             * @description When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put.
+             */
+            expiresAt?: string | null;
+            /** @description The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them. */
+            exemptRoles?: ("vip" | "og" | "subscriber")[] | null;
+            /**
+             * Format: int32
+             * @description The rule does not apply to users who have followed the channel for at least this many seconds; null if follows do not matter.
+             */
+            exemptFollowersOlderThanSeconds?: number | null;
+            /** @description What the sender of a refused message is told: up to 150 characters; null for nothing. */
+            message?: string | null;
+            /** @description Of `terms`, required: words and phrases, which match as whole words, and also if letters that look alike, other cases, marks and punctuation disguise them: 1 to 1,000, each of 1 to 100 characters. */
+            terms?: string[] | null;
+            /** @description Of `terms`: words and phrases that are allowed. No part of them matches. Up to 1,000, each of 1 to 100 characters. */
+            allow?: string[] | null;
+            /** @description Of `terms`: whether disguises also match that are guesses: digits and signs for letters, letters that are repeated three times or more, and letters that are spaced, dotted or marked up; null for other kinds. */
+            evasions?: boolean | null;
+            /** @description Of `pattern`, required: regular expressions in the syntax of RE2: 1 to 10, each of 1 to 500 bytes. They must not match the empty text. */
+            patterns?: string[] | null;
+            /**
+             * @description Of `links`, required: `all` refuses every link except those to `allowDomains`, and `listed` those to `blockDomains`; null for other kinds.
+             * @enum {string|null}
+             */
+            mode?: "all" | "listed" | null;
+            /** @description Of `links`: domains that are allowed, with their subdomains: up to 1,000. */
+            allowDomains?: string[] | null;
+            /** @description Of `links`: domains that are not allowed, with their subdomains: up to 1,000. */
+            blockDomains?: string[] | null;
+            /**
+             * Format: int32
+             * @description Of `caps` and `symbols`: how many characters a message has at least: 1 to 500; 10 if it is not given. Null for other kinds.
+             */
+            minLength?: number | null;
+            /**
+             * Format: int32
+             * @description Of `caps` and `symbols`: how many percent of the letters are capitals, or of the characters are symbols, at least: 1 to 100; 70 if it is not given. Null for other kinds.
+             */
+            percent?: number | null;
+            /**
+             * Format: int32
+             * @description Of `symbols`: how many combining marks one letter has at most; null if they do not matter.
+             */
+            maxMarks?: number | null;
+            /**
+             * Format: int32
+             * @description Of `repetition`: at which post of the same text by one user the rule matches; null if it does not matter. This or `senders` is required.
+             */
+            sameSender?: number | null;
+            /**
+             * Format: int32
+             * @description Of `repetition`: at which number of users who post the same text the rule matches; null if it does not matter.
+             */
+            senders?: number | null;
+            /**
+             * Format: int32
+             * @description Of `repetition`, required: within how many seconds the same text is posted again; null for other kinds.
+             */
+            withinSeconds?: number | null;
+            /**
+             * Format: int32
+             * @description Of `mentions`, required: how many users a message may mention; null for other kinds.
+             */
+            max?: number | null;
+        };
+        /** @description ChatRuleVersion is a change of the rules of a channel. */
+        ChatRuleVersion: {
+            /**
+             * Format: int64
+             * @description The number of the version.
+             */
+            version: number;
+            /** @description Who made the change; null if it happened by itself. */
+            moderator: components["schemas"]["Person"] | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /** @description What caused the change: `moderator`, `restore`, `expired`, or `revert` if the changes of a moderator were reverted. */
+            cause: string;
+            /**
+             * Format: date-time
+             * @description When the rules were changed: UTC, milliseconds.
+             */
+            changedAt: string;
+            /** @description The ids of the rules that were created or replaced: UUIDs in lower case. */
+            put: string[];
+            /** @description The ids of the rules that were deleted: UUIDs in lower case. */
+            deleted: string[];
+        };
+        /** @description ChatRulesEvent is the payload of `channel.chat.rules`: the rules of the channel's chat have a new version. */
+        ChatRulesEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /**
+             * Format: int64
+             * @description The number of the version.
+             */
+            version: number;
+            /** @description The ids of the rules that were created or replaced: UUIDs in lower case. */
+            put: string[];
+            /** @description The ids of the rules that were deleted: UUIDs in lower case. */
+            deleted: string[];
+            /** @description What caused the event: `moderator`, `restore`, `expired`, or `revert` if the changes of a moderator were reverted. */
+            cause: string;
+        };
         /** @description ChatSender is the sender of a message, and what the sender is in the channel. */
         ChatSender: {
             /**
@@ -1448,6 +1944,73 @@ export interface components {
             roles: string[];
             /** @description Whether a program posted the message: with an app token, or a backend says so. */
             isBot: boolean;
+        };
+        /** @description ChatSettingsEvent is the payload of `channel.chat.settings`: the settings of the channel's chat that are in force after the change. */
+        ChatSettingsEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /**
+             * Format: int64
+             * @description The number of changes of the settings, and of values that ended.
+             */
+            version: number;
+            /** @description What caused the event: `moderator`, `expired` if a setting returned to its former value, or `shield` if the shield was raised or lowered. */
+            cause: string;
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+             */
+            slowSeconds: number;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow.
+             */
+            followersOnlySeconds: number;
+            /** @description Whether only subscribers may post. */
+            subscribersOnly: boolean;
+            /** @description Whether messages may have only emoji and emotes. */
+            emoteOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created: 0 to 31536000.
+             */
+            minAccountAgeSeconds: number;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text: 0 to 300.
+             */
+            uniqueSeconds: number;
+            /** @description What happens to the first message of a user in the channel: `allow`, `hold` or `block`. */
+            firstMessage: string;
+            /** @description The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted. */
+            exemptRoles: string[];
+            /** @description Whether the shield is up. */
+            shieldActive: boolean;
+        };
+        /** @description ClaimHeldMessagesRequest names the channel and the messages. */
+        ClaimHeldMessagesRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The messages: 1 to 20, each a UUID in upper or lower case, without repetition. */
+            messageIds: string[];
+        };
+        /** @description ClaimHeldMessagesResponse is what happened to each claim. */
+        ClaimHeldMessagesResponse: {
+            /** @description The results, in the order of the request. */
+            results: components["schemas"]["HeldClaim"][];
         };
         /** @description ClearChatRequest names the channel. */
         ClearChatRequest: {
@@ -1666,6 +2229,21 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description DecideHeldMessagesRequest names the channel and has the decisions. */
+        DecideHeldMessagesRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The decisions: 1 to 100, of different messages. */
+            decisions: components["schemas"]["HeldDecisionInput"][];
+        };
+        /** @description DecideHeldMessagesResponse is what happened to each decision. */
+        DecideHeldMessagesResponse: {
+            /** @description The results, in the order of the request. */
+            results: components["schemas"]["HeldDecisionResult"][];
+        };
         /** @description DeleteMessageRequest names the message. */
         DeleteMessageRequest: {
             /**
@@ -1726,7 +2304,7 @@ export interface components {
          * @description Why a call was refused. The codes are stable: programs may compare them.
          * @enum {string}
          */
-        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_EXISTS" | "WEBHOOK_DISABLED" | "REDELIVERY_LIMIT_REACHED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "SWEEP_NOT_FOUND" | "SWEEP_EXPIRED" | "SWEEP_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE";
+        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_EXISTS" | "WEBHOOK_DISABLED" | "REDELIVERY_LIMIT_REACHED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "SWEEP_NOT_FOUND" | "SWEEP_EXPIRED" | "SWEEP_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE" | "CHAT_RESTRICTED" | "VERSION_CONFLICT" | "MESSAGE_BLOCKED" | "MESSAGE_HELD" | "RULES_TOO_COSTLY" | "RULE_LIMIT_REACHED" | "PREVIEW_TOO_LARGE" | "VERSION_NOT_FOUND";
         /** @description EventCategory is the category of a stream. */
         EventCategory: {
             /**
@@ -1915,6 +2493,59 @@ export interface components {
              */
             uniqueChatters: number;
         };
+        /** @description GetChatRulesResponse has all rules of a channel. */
+        GetChatRulesResponse: {
+            /**
+             * Format: int64
+             * @description The number of the version: how often the rules were changed until then.
+             */
+            version: number;
+            /** @description All rules, in the order in which they were created. */
+            rules: components["schemas"]["ChatRule"][];
+        };
+        /** @description GetChatSettingsResponse has the settings in force. */
+        GetChatSettingsResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description The number of changes of the settings, and of values that ended.
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+             */
+            slowSeconds: number;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow.
+             */
+            followersOnlySeconds: number;
+            /** @description Whether only subscribers may post. */
+            subscribersOnly: boolean;
+            /** @description Whether messages may have only emoji and emotes. */
+            emoteOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created: 0 to 31536000.
+             */
+            minAccountAgeSeconds: number;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text: 0 to 300.
+             */
+            uniqueSeconds: number;
+            /** @description What happens to the first message of a user in the channel: `allow`, `hold` or `block`. */
+            firstMessage: string;
+            /** @description The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted. */
+            exemptRoles: string[];
+            /** @description Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings. */
+            shieldActive: boolean;
+        };
         /** @description GetLiveStatsResponse holds the counters of a live stream. The counts are 0 if the channel is not live. */
         GetLiveStatsResponse: {
             /**
@@ -1944,6 +2575,58 @@ export interface components {
         GetMetricsResponse: {
             /** @description The intervals without gaps, oldest first. The last one is the present interval, unless there are 500 before it. */
             rows: components["schemas"]["MetricsBucket"][];
+        };
+        /** @description GetModerationSettingsResponse has the settings in force. */
+        GetModerationSettingsResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description The number of changes of the settings, and of values that ended.
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+             */
+            slowSeconds: number;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow.
+             */
+            followersOnlySeconds: number;
+            /** @description Whether only subscribers may post. */
+            subscribersOnly: boolean;
+            /** @description Whether messages may have only emoji and emotes. */
+            emoteOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created: 0 to 31536000.
+             */
+            minAccountAgeSeconds: number;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text: 0 to 300.
+             */
+            uniqueSeconds: number;
+            /** @description What happens to the first message of a user in the channel: `allow`, `hold` or `block`. */
+            firstMessage: string;
+            /** @description The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted. */
+            exemptRoles: string[];
+            /** @description The settings that are set for a time. */
+            timed: components["schemas"]["TimedSetting"][];
+            /**
+             * Format: int64
+             * @description How many seconds a message is held for a decision: 60 to 86400.
+             */
+            holdSeconds: number;
+            /** @description What happens to a held message without a decision: `deny` or `approve`. */
+            onHoldExpiry: string;
+            /** @description Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings. */
+            shieldActive: boolean;
         };
         /** @description GetPinnedMessageResponse is the pinned message. */
         GetPinnedMessageResponse: {
@@ -2014,6 +2697,29 @@ export interface components {
             expiresAt: string | null;
             /** @description The operations that accept the kind and the scopes of the token. An operation with a relation can still refuse a call, because the relation depends on the channel or user that the request names and can change at any time. */
             operations: components["schemas"]["PermittedOperation"][];
+        };
+        /** @description GetShieldResponse is the shield of a channel. */
+        GetShieldResponse: {
+            /** @description Whether the shield is up. */
+            active: boolean;
+            /** @description Who raised it; null if it is down or was raised by itself. */
+            startedBy: components["schemas"]["Person"] | null;
+            /** @description Why it was raised: `moderator` or `automatic`; null if it is down. */
+            cause: string | null;
+            /**
+             * Format: date-time
+             * @description When it was raised: UTC, milliseconds; null if it is down.
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends by itself: UTC, milliseconds; null if it is down.
+             */
+            endsAt: string | null;
+            /** @description The reason that was given; null if none was. */
+            reason: string | null;
+            /** @description What it does while it is up. */
+            preset: components["schemas"]["ShieldPreset"];
         };
         /** @description GetStatsResponse holds the counters of a channel. */
         GetStatsResponse: {
@@ -2115,6 +2821,109 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description HeldClaim is the result of a claim. */
+        HeldClaim: {
+            /**
+             * Format: uuid
+             * @description The message: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description `CLAIMED`; `TAKEN` if another moderator claims the message; `ALREADY_DECIDED` if it waits no more; `NOT_FOUND` if the channel has no such message. */
+            result: string;
+            /** @description Who claims the message; null unless it is `CLAIMED` or `TAKEN`. */
+            claimedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description Until when: UTC, milliseconds; null unless it is `CLAIMED` or `TAKEN`.
+             */
+            claimedUntil: string | null;
+        };
+        /** @description HeldDecision is a decision about a message. */
+        HeldDecisionInput: {
+            /**
+             * Format: uuid
+             * @description Required. The message: a UUID in upper or lower case.
+             */
+            messageId: string;
+            /**
+             * @description Required. `approve` or `deny`.
+             * @enum {string}
+             */
+            decision: "approve" | "deny";
+            /**
+             * Format: int32
+             * @description How many seconds the sender is muted for as well; null for no mute. Only with `deny`.
+             */
+            muteSeconds?: number | null;
+        };
+        /** @description HeldDecisionResult is the result of a decision. */
+        HeldDecisionResult: {
+            /**
+             * Format: uuid
+             * @description The message: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description `APPROVED`; `DENIED`; `ALREADY_DECIDED`; `EXPIRED` if the time had passed; `SENDER_REFUSED` if the sender of the message that was to be approved is banned or muted, or does not exist any more; `NOT_FOUND` if the channel has no such message. */
+            result: string;
+            /** @description The status of the message: `APPROVED`, `DENIED`, `EXPIRED` or `CANCELLED`; null if it is not found. */
+            status: string | null;
+            /** @description Who decided; null if nobody did. */
+            decidedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description When it was decided: UTC, milliseconds; null if it is not found.
+             */
+            decidedAt: string | null;
+        };
+        /** @description HeldMessage is a message that waits for a decision, or waited for one. */
+        HeldMessage: {
+            /**
+             * Format: uuid
+             * @description The id that the message has, or would have, once it is posted: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The sender. */
+            user: components["schemas"]["Person"];
+            /** @description What was known about the sender when the message was held. */
+            facts: components["schemas"]["SenderFacts"];
+            /** @description The text. */
+            message: string;
+            /** @description Where in the text the rules match. */
+            spans: components["schemas"]["Span"][];
+            /** @description The ids of the rules that held the message: UUIDs in lower case. If the setting `firstMessage` held it, those of the rules that flag it. */
+            rules: string[];
+            /**
+             * Format: date-time
+             * @description When the message was held: UTC, milliseconds.
+             */
+            heldAt: string;
+            /**
+             * Format: date-time
+             * @description When it is decided without a moderator: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /** @description `PENDING`; `APPROVED`; `DENIED`; `EXPIRED` if nobody decided and it was denied then; `CANCELLED` if the sender was banned or muted, the messages of the sender or of the channel were cleared, or the sender was deleted. A message that nobody decided and that was posted then has the status `APPROVED`, without `decidedBy`. */
+            status: string;
+            /** @description Who claims it; null if nobody does. */
+            claimedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description Until when: UTC, milliseconds; null if nobody claims it.
+             */
+            claimedUntil: string | null;
+            /** @description Who decided; null if nobody did. */
+            decidedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description When it was decided, expired or was cancelled: UTC, milliseconds; null while it is pending.
+             */
+            decidedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it replies to: a UUID in lower case; null if it is no reply.
+             */
+            replyToMessageId: string | null;
+        };
         /** @description ListActivitiesResponse is a page of activities. */
         ListActivitiesResponse: {
             /** @description The activities of the page. */
@@ -2162,6 +2971,13 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description ListChatRuleVersionsResponse is a page of versions. */
+        ListChatRuleVersionsResponse: {
+            /** @description The versions of the page, newest first. */
+            rows: components["schemas"]["ChatRuleVersion"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description ListClipsResponse is a page of clips. */
         ListClipsResponse: {
             /**
@@ -2185,6 +3001,13 @@ export interface components {
         ListFollowersResponse: {
             /** @description The followers of the page. */
             rows: components["schemas"]["AudienceMember"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description ListHeldMessagesResponse is a page of held messages. */
+        ListHeldMessagesResponse: {
+            /** @description The messages of the page. */
+            rows: components["schemas"]["HeldMessage"][];
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
@@ -2315,7 +3138,7 @@ export interface components {
              * @description When the mute was applied: UTC, milliseconds.
              */
             mutedAt: string;
-            /** @description The user who applied the mute. */
+            /** @description The user who applied the mute. Rules mute in the name of the user who edited them last. */
             mutedBy: components["schemas"]["BannedBy"];
             /** @description Why the user is muted; null if no reason was given. */
             reason: string | null;
@@ -2324,6 +3147,13 @@ export interface components {
              * @description When the mute expires: UTC, milliseconds.
              */
             expiresAt: string;
+            /** @description What caused the mute: `rule` for a mute by a chat rule, otherwise `moderator`. */
+            cause: string;
+            /**
+             * Format: uuid
+             * @description The chat rule that muted the user: a UUID in lower case; null if none did.
+             */
+            ruleId: string | null;
         };
         /** @description LogEntry is a change in a channel. */
         LogEntry: {
@@ -2505,12 +3335,17 @@ export interface components {
             expiresAt: string;
             /** @description Null: mutes belong to no batch. */
             batchId: string | null;
-            /** @description What caused the event: `moderator`. */
+            /** @description What caused the event: `moderator`, or `rule`. */
             cause: string;
             /** @description Whether the user was muted already, and this mute is in force instead of the earlier one. Such a mute deletes no messages. */
             replaces: boolean;
             /** @description The muted user, as of that time. */
             mutedUser: components["schemas"]["Person"];
+            /**
+             * Format: uuid
+             * @description The rule that muted the user: a UUID in lower case; null if none did. `moderatorId` is the last editor of the rule then.
+             */
+            ruleId: string | null;
         };
         /** @description MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor: `moderatorId` is the moderator who had applied the mute. */
         MuteExpireEvent: {
@@ -2694,6 +3529,57 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description PreviewChatRulesRequest has changes of the rules, and what they would look at: either `withinSeconds` or `texts`. */
+        PreviewChatRulesRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Rules to create, if they have no id, or else to replace: up to 100. */
+            put?: components["schemas"]["ChatRuleInput"][] | null;
+            /** @description The ids of rules to delete: up to 100, each a UUID in upper or lower case. */
+            delete?: string[] | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago the oldest stored message was sent. Deleted messages are examined too, while they are stored.
+             */
+            withinSeconds?: number | null;
+            /** @description Texts of messages of a user without roles, who follows nobody: up to 100, each of up to 500 characters. */
+            texts?: string[] | null;
+        };
+        /** @description PreviewChatRulesResponse is what the rules would do. */
+        PreviewChatRulesResponse: {
+            /**
+             * Format: int32
+             * @description How many messages or texts the rules looked at.
+             */
+            examined: number;
+            /**
+             * Format: int32
+             * @description How many of them match a rule.
+             */
+            matched: number;
+            /**
+             * Format: int32
+             * @description How many users sent messages that match. 0 for texts.
+             */
+            users: number;
+            /**
+             * Format: int32
+             * @description How many of those users have been banned or muted since, or still are: for them the rules are probably right.
+             */
+            sanctionedUsers: number;
+            /**
+             * Format: int32
+             * @description How many of those users have a role or a subscription, or have followed the channel for more than 7 days, and were not banned or muted: for them the rules are probably wrong.
+             */
+            trustedUsers: number;
+            /** @description What each enabled rule matched, in the order of the rules. */
+            byRule: components["schemas"]["RulePreview"][];
+            /** @description Up to 20 of the messages that match, the newest first, of as many users as possible. For texts, all that match. */
+            sample: components["schemas"]["PreviewedMessage"][];
+        };
         /** @description PreviewSweepRequest names the channel, the conditions and the exemptions. A user matches if all given conditions hold. */
         PreviewSweepRequest: {
             /**
@@ -2746,6 +3632,29 @@ export interface components {
             exempted: components["schemas"]["SweepExemptions"];
             /** @description Some of the users who match; at most 20. */
             sample: components["schemas"]["SweepMatch"][];
+        };
+        /** @description PreviewedMessage is a message that a rule matched. */
+        PreviewedMessage: {
+            /** @description The sender; null for texts. */
+            user: components["schemas"]["Person"] | null;
+            /** @description The text. */
+            text: string;
+            /** @description Where in the text the rule matches. Empty if it is about the whole text. */
+            spans: components["schemas"]["Span"][];
+            /**
+             * Format: uuid
+             * @description The strictest rule that matches: a UUID in lower case; null if the request would create it.
+             */
+            ruleId: string | null;
+            /** @description The name of this rule. */
+            ruleName: string;
+            /** @description What this rule would do. */
+            action: string;
+            /**
+             * Format: date-time
+             * @description When the message was sent: UTC, milliseconds; null for texts.
+             */
+            sentAt: string | null;
         };
         /** @description Raid is a raid of a channel: another user sent their viewers. */
         Raid: {
@@ -2877,6 +3786,34 @@ export interface components {
              */
             userId: string;
         };
+        /** @description RestoreChatRulesRequest names the channel and the version. */
+        RestoreChatRulesRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description Required. The version whose rules are to be in force: 0 for none.
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description The version that the rules must have; unset if any.
+             */
+            expectedVersion?: number | null;
+        };
+        /** @description RestoreChatRulesResponse has all rules of the channel after the change. */
+        RestoreChatRulesResponse: {
+            /**
+             * Format: int64
+             * @description The number of changes of the rules.
+             */
+            version: number;
+            /** @description All rules, in the order in which they were created. */
+            rules: components["schemas"]["ChatRule"][];
+        };
         /** @description RevertCounts says how many results of a revert have each status. */
         RevertCounts: {
             /**
@@ -2904,16 +3841,21 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description Required. The user who made the bans and mutes, who need not be a moderator any more: a UUID in upper or lower case.
+             * @description The user who made the bans and mutes, who need not be a moderator any more: a UUID in upper or lower case. This or `ruleId` is required, and not both.
              */
-            moderatorId: string;
+            moderatorId?: string | null;
             /**
              * Format: date-time
-             * @description Required. The bans and mutes from this time on are lifted. It is not in the future.
+             * @description The bans and mutes from this time on are lifted. It is not in the future. Required with `moderatorId`; without it, all mutes of a rule are lifted.
              */
-            since: string;
+            since?: string | null;
             /** @description Whether to return what would happen, and to change nothing. */
             dryRun?: boolean | null;
+            /**
+             * Format: uuid
+             * @description The rule that made the mutes: a UUID in upper or lower case.
+             */
+            ruleId?: string | null;
         };
         /** @description RevertModeratorResponse is what happened, or would happen, to each user whom the moderator had banned or muted. */
         RevertModeratorResponse: {
@@ -2923,6 +3865,11 @@ export interface components {
             results: components["schemas"]["BatchResult"][];
             /** @description Whether bans or mutes remain that the next call lifts. */
             hasMore: boolean;
+            /**
+             * Format: date-time
+             * @description Retention has removed the messages that were sent before this time, so they were not restored: UTC, milliseconds; null if no messages were to be restored, or none were removed.
+             */
+            messagesRemovedBefore: string | null;
         };
         /** @description RevokeGrantRequest names the client whose grant is revoked. */
         RevokeGrantRequest: {
@@ -3008,6 +3955,50 @@ export interface components {
              */
             formerSecretExpiresAt: string;
         };
+        /** @description RulePreview is how many messages a rule matched. */
+        RulePreview: {
+            /**
+             * Format: uuid
+             * @description The rule's id: a UUID in lower case; null if the request would create it.
+             */
+            ruleId: string | null;
+            /** @description The rule's name. */
+            name: string;
+            /** @description What the rule would do. */
+            action: string;
+            /**
+             * Format: int32
+             * @description How many messages match it, whether or not another rule is stricter.
+             */
+            matched: number;
+            /**
+             * Format: int32
+             * @description How many users sent them. 0 for texts.
+             */
+            users: number;
+        };
+        /** @description SenderFacts are facts about the sender of a message. */
+        SenderFacts: {
+            /** @description The roles: of `moderator`, `vip` and `og`. */
+            roles: string[];
+            /** @description Whether the user has a subscription. */
+            isSubscriber: boolean;
+            /**
+             * Format: date-time
+             * @description Since when the user follows the channel: UTC, milliseconds; null if not.
+             */
+            followedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the account was created: UTC, milliseconds; null if it is not known.
+             */
+            accountCreatedAt: string | null;
+            /**
+             * Format: int32
+             * @description The user's strikes in the channel. Always 0.
+             */
+            strikes: number;
+        };
         /** @description SessionSubscription is what a session receives. */
         SessionSubscription: {
             /** @description The event type. */
@@ -3016,6 +4007,193 @@ export interface components {
             version: string;
             /** @description Which events the session receives. */
             condition: components["schemas"]["SubscriptionCondition"];
+        };
+        /** @description ShieldAutoStart says when a shield is raised by itself, for 15 minutes: as soon as one of the given numbers is reached within a minute. */
+        ShieldAutoStart: {
+            /**
+             * Format: int32
+             * @description How many users begin to follow; null if it does not matter.
+             */
+            followsPerMinute: number | null;
+            /**
+             * Format: int32
+             * @description How many users post for the first time; null if it does not matter.
+             */
+            firstMessagesPerMinute: number | null;
+            /**
+             * Format: int32
+             * @description How many messages are held; null if it does not matter.
+             */
+            heldPerMinute: number | null;
+        };
+        /** @description ShieldAutoStart says when a shield is raised by itself, for 15 minutes: as soon as one of the given numbers is reached within a minute. */
+        ShieldAutoStartInput: {
+            /**
+             * Format: int32
+             * @description How many users begin to follow; null if it does not matter.
+             */
+            followsPerMinute?: number | null;
+            /**
+             * Format: int32
+             * @description How many users post for the first time; null if it does not matter.
+             */
+            firstMessagesPerMinute?: number | null;
+            /**
+             * Format: int32
+             * @description How many messages are held; null if it does not matter.
+             */
+            heldPerMinute?: number | null;
+        };
+        /** @description ShieldBeginEvent is the payload of `channel.shield.begin`: the shield was raised, or its end changed. */
+        ShieldBeginEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /** @description What caused the event: `moderator`, or `automatic` if a number of the preset was reached. */
+            cause: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself: UTC, milliseconds.
+             */
+            endsAt: string;
+        };
+        /** @description ShieldEndEvent is the payload of `channel.shield.end`: the shield is down. */
+        ShieldEndEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /** @description What caused the event: `moderator`, or `expired`. */
+            cause: string;
+            /**
+             * Format: date-time
+             * @description When it ended: UTC, milliseconds.
+             */
+            endedAt: string;
+        };
+        /** @description ShieldPreset is what a shield does while it is up. */
+        ShieldPreset: {
+            /** @description The settings that are in force, if they are stricter than those of the channel. */
+            settings: components["schemas"]["ShieldSettings"];
+            /** @description The rules that apply beside those of the channel. */
+            rules: components["schemas"]["ChatRule"][];
+            /** @description When the shield is raised by itself; null if it never is. */
+            autoStart: components["schemas"]["ShieldAutoStart"] | null;
+        };
+        /** @description ShieldPresetEvent is the payload of `channel.shield.preset`: what the shield does was changed. */
+        ShieldPresetEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who made the change: a UUID in lower case; null if it happened by itself.
+             */
+            moderatorId: string | null;
+            /** @description The id of the client through which the change was made; empty if it happened by itself. */
+            clientId: string;
+            /** @description The fields that changed: of `settings`, `rules` and `autoStart`. */
+            changed: string[];
+        };
+        /** @description ShieldSettings are settings of a chat of which some are given. Their meaning is that of the fields of UpdateChatSettingsRequest. Of exempt roles, those remain that both the preset and the settings name. */
+        ShieldSettings: {
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages; null for no change.
+             */
+            slowSeconds: number | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow; null for no change.
+             */
+            followersOnlySeconds: number | null;
+            /** @description Whether only subscribers may post; null for no change. */
+            subscribersOnly: boolean | null;
+            /** @description Whether messages may have only emoji and emotes; null for no change. */
+            emoteOnly: boolean | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created; null for no change.
+             */
+            minAccountAgeSeconds: number | null;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text; null for no change.
+             */
+            uniqueSeconds: number | null;
+            /**
+             * @description What happens to the first message of a user: `allow`, `hold` or `block`; null for no change.
+             * @enum {string|null}
+             */
+            firstMessage: "allow" | "hold" | "block" | null;
+            /** @description The roles that the settings do not restrict: a list of `vip`, `og` and `subscriber`, each at most once; null for no change. */
+            exemptRoles: ("vip" | "og" | "subscriber")[] | null;
+        };
+        /** @description ShieldSettings are settings of a chat of which some are given. Their meaning is that of the fields of UpdateChatSettingsRequest. Of exempt roles, those remain that both the preset and the settings name. */
+        ShieldSettingsInput: {
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages; null for no change.
+             */
+            slowSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow; null for no change.
+             */
+            followersOnlySeconds?: number | null;
+            /** @description Whether only subscribers may post; null for no change. */
+            subscribersOnly?: boolean | null;
+            /** @description Whether messages may have only emoji and emotes; null for no change. */
+            emoteOnly?: boolean | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created; null for no change.
+             */
+            minAccountAgeSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text; null for no change.
+             */
+            uniqueSeconds?: number | null;
+            /**
+             * @description What happens to the first message of a user: `allow`, `hold` or `block`; null for no change.
+             * @enum {string|null}
+             */
+            firstMessage?: "allow" | "hold" | "block" | null;
+            /** @description The roles that the settings do not restrict: a list of `vip`, `og` and `subscriber`, each at most once; null for no change. */
+            exemptRoles?: ("vip" | "og" | "subscriber")[] | null;
+        };
+        /** @description Span is a part of a text. */
+        Span: {
+            /**
+             * Format: int32
+             * @description Where it begins, in code points.
+             */
+            start: number;
+            /**
+             * Format: int32
+             * @description Where it ends, in code points, exclusive.
+             */
+            end: number;
         };
         /** @description StreamCategory is the category in a stream info. */
         StreamCategory: {
@@ -3312,6 +4490,16 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description TimedSetting is a setting that is set for a time. */
+        TimedSetting: {
+            /** @description The name of the setting, such as `slowSeconds`. */
+            setting: string;
+            /**
+             * Format: date-time
+             * @description When it returns to its former value: UTC, milliseconds.
+             */
+            endsAt: string;
+        };
         /** @description UnbanEvent is the payload of `channel.unban`. */
         UnbanEvent: {
             /**
@@ -3378,6 +4566,11 @@ export interface components {
             counts: components["schemas"]["UndoCounts"];
             /** @description What happened to each user, in the order of the batch; only the first 10,000 of a sweep that banned more. */
             results: components["schemas"]["BatchResult"][];
+            /**
+             * Format: date-time
+             * @description Retention has removed the messages that were sent before this time, so they were not restored: UTC, milliseconds; null if no messages were to be restored, or none were removed.
+             */
+            messagesRemovedBefore: string | null;
         };
         /** @description UndoCounts says how many results of an undo have each status. */
         UndoCounts: {
@@ -3435,7 +4628,7 @@ export interface components {
              * @description When the mute would have expired: UTC, milliseconds.
              */
             expiresAt: string;
-            /** @description What caused the event: `moderator`, or `revert` if all that a moderator did was reverted. */
+            /** @description What caused the event: `moderator`, or `revert` if all that a moderator or a rule did was reverted. */
             cause: string;
             /** @description Why the mute was ended; null if no reason was given. */
             endReason: string | null;
@@ -3449,6 +4642,144 @@ export interface components {
              * @description Required. The channel: a UUID in upper or lower case.
              */
             channelId: string;
+        };
+        /** @description UpdateChatRulesRequest has the changes: 1 to 100 in all. */
+        UpdateChatRulesRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description The version that the rules must have; unset if any.
+             */
+            expectedVersion?: number | null;
+            /** @description Rules to create, if they have no id, or else to replace: up to 100. */
+            put?: components["schemas"]["ChatRuleInput"][] | null;
+            /** @description The ids of rules to delete: up to 100, each a UUID in upper or lower case. */
+            delete?: string[] | null;
+        };
+        /** @description UpdateChatRulesResponse has all rules of the channel after the change. */
+        UpdateChatRulesResponse: {
+            /**
+             * Format: int64
+             * @description The number of changes of the rules.
+             */
+            version: number;
+            /** @description All rules, in the order in which they were created. */
+            rules: components["schemas"]["ChatRule"][];
+        };
+        /** @description UpdateChatSettingsRequest has the settings to change. */
+        UpdateChatSettingsRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description The version that the settings must have; unset if any.
+             */
+            expectedVersion?: number | null;
+            /**
+             * Format: int64
+             * @description For how many seconds the values of this request are in force; unset if they stay.
+             */
+            durationSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages. 0 if nobody waits.
+             */
+            slowSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow the channel. -1 if senders need not follow.
+             */
+            followersOnlySeconds?: number | null;
+            /** @description Whether only subscribers may post. */
+            subscribersOnly?: boolean | null;
+            /** @description Whether messages may have only emoji and emotes. */
+            emoteOnly?: boolean | null;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created. An account of unknown age is not restricted.
+             */
+            minAccountAgeSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text. Texts that look alike are the same.
+             */
+            uniqueSeconds?: number | null;
+            /**
+             * @description What happens to the first message of a user in the channel, who has not posted there for 30 days: `allow`, `hold` for a decision of a moderator, or `block`.
+             * @enum {string|null}
+             */
+            firstMessage?: "allow" | "hold" | "block" | null;
+            /** @description The roles that the settings do not restrict: a list of `vip`, `og` and `subscriber`, each at most once; empty for none. The owner and moderators are never restricted. It is INVALID_ARGUMENT to name `subscriber` in a request that sets `subscribersOnly` to true: then nobody would be restricted by any other setting. */
+            exemptRoles?: ("vip" | "og" | "subscriber")[] | null;
+            /**
+             * Format: int64
+             * @description How many seconds a message is held for a decision.
+             */
+            holdSeconds?: number | null;
+            /**
+             * @description What happens to a held message without a decision: `deny` or `approve`.
+             * @enum {string|null}
+             */
+            onHoldExpiry?: "deny" | "approve" | null;
+        };
+        /** @description UpdateChatSettingsResponse has the settings in force. */
+        UpdateChatSettingsResponse: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: int64
+             * @description The number of changes of the settings, and of values that ended.
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+             */
+            slowSeconds: number;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow.
+             */
+            followersOnlySeconds: number;
+            /** @description Whether only subscribers may post. */
+            subscribersOnly: boolean;
+            /** @description Whether messages may have only emoji and emotes. */
+            emoteOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created: 0 to 31536000.
+             */
+            minAccountAgeSeconds: number;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text: 0 to 300.
+             */
+            uniqueSeconds: number;
+            /** @description What happens to the first message of a user in the channel: `allow`, `hold` or `block`. */
+            firstMessage: string;
+            /** @description The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted. */
+            exemptRoles: string[];
+            /** @description The settings that are set for a time. */
+            timed: components["schemas"]["TimedSetting"][];
+            /**
+             * Format: int64
+             * @description How many seconds a message is held for a decision: 60 to 86400.
+             */
+            holdSeconds: number;
+            /** @description What happens to a held message without a decision: `deny` or `approve`. */
+            onHoldExpiry: string;
+            /** @description Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings. */
+            shieldActive: boolean;
         };
         /** @description UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change. */
         UpdateEvent: {
@@ -3512,6 +4843,65 @@ export interface components {
             /** @description The category's name. */
             categoryTitle: string;
         };
+        /** @description UpdateShieldPresetRequest has the preset. */
+        UpdateShieldPresetRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description The settings that are in force while the shield is up, if they are stricter than those of the channel. */
+            settings?: components["schemas"]["ShieldSettingsInput"] | null;
+            /** @description Rules that apply while the shield is up: up to 20. */
+            rules?: components["schemas"]["ChatRuleInput"][] | null;
+            /** @description When the shield is raised by itself; null if it never is. */
+            autoStart?: components["schemas"]["ShieldAutoStartInput"] | null;
+        };
+        /** @description UpdateShieldPresetResponse is the preset after the change. */
+        UpdateShieldPresetResponse: {
+            /** @description The preset. */
+            preset: components["schemas"]["ShieldPreset"];
+        };
+        /** @description UpdateShieldRequest raises or lowers the shield. */
+        UpdateShieldRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. Whether the shield is to be up. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description For how many seconds it is up from now on: 900 if it is not given. Only if it is to be up.
+             */
+            durationSeconds?: number | null;
+            /** @description Why: 1 to 500 characters. Moderators see it while the shield is up. */
+            reason?: string | null;
+        };
+        /** @description UpdateShieldResponse is the shield after the change. */
+        UpdateShieldResponse: {
+            /** @description Whether the shield is up. */
+            active: boolean;
+            /** @description Who raised it; null if it is down or was raised by itself. */
+            startedBy: components["schemas"]["Person"] | null;
+            /** @description Why it was raised: `moderator` or `automatic`; null if it is down. */
+            cause: string | null;
+            /**
+             * Format: date-time
+             * @description When it was raised: UTC, milliseconds; null if it is down.
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends by itself: UTC, milliseconds; null if it is down.
+             */
+            endsAt: string | null;
+            /** @description The reason that was given; null if none was. */
+            reason: string | null;
+            /** @description What it does while it is up. */
+            preset: components["schemas"]["ShieldPreset"];
+        };
         /** @description UserAccount says how long a user is known. */
         UserAccount: {
             /**
@@ -3521,7 +4911,7 @@ export interface components {
             createdAt: string | null;
             /**
              * Format: date-time
-             * @description When the user posted the first of their messages in the channel that are stored, even if they are deleted: UTC, milliseconds; null if none is stored.
+             * @description When the user posted the first of their messages in the channel that are stored, even if they are deleted, or that retention removed: UTC, milliseconds; null if there is none.
              */
             firstMessageAt: string | null;
         };
@@ -3546,10 +4936,15 @@ export interface components {
              * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
              */
             batchId?: string | null;
-            /** @description What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch. */
+            /** @description What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch, `rule` for a mute by a chat rule. */
             cause?: string;
-            /** @description The user who applied it. */
+            /** @description The user who applied it. Rules mute in the name of the user who edited them last. */
             moderator?: components["schemas"]["BannedBy"];
+            /**
+             * Format: uuid
+             * @description The chat rule that muted the user: a UUID in lower case; null if none did.
+             */
+            ruleId?: string | null;
         };
         /** @description UserFollow is a user's follow of a channel. */
         UserFollow: {
@@ -3602,10 +4997,15 @@ export interface components {
              * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
              */
             batchId?: string | null;
-            /** @description What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch. */
+            /** @description What caused it: `moderator` for a single ban or mute, `batch` for a ban of a batch, `rule` for a mute by a chat rule. */
             cause?: string;
-            /** @description The user who applied it. */
+            /** @description The user who applied it. Rules mute in the name of the user who edited them last. */
             moderator?: components["schemas"]["BannedBy"];
+            /**
+             * Format: uuid
+             * @description The chat rule that muted the user: a UUID in lower case; null if none did.
+             */
+            ruleId?: string | null;
         };
         /** @description UserSummary is a row of a moderator or role list. */
         UserSummary: {
@@ -4392,10 +5792,10 @@ export interface operations {
                 query?: string;
                 /** @description Returns only entries whose payload names this batch of bans: a UUID in upper or lower case. */
                 batchId?: string;
-                /** @description Returns only entries whose payload names this rule: a UUID in upper or lower case. */
+                /** @description Returns only entries whose payload names this rule, such as mutes by it and changes of it: a UUID in upper or lower case. */
                 ruleId?: string;
-                /** @description Returns only entries whose payload has one of these causes: `moderator`, `expired`, `batch` or `revert`; at most 10. */
-                "cause[]"?: ("moderator" | "expired" | "batch" | "revert")[];
+                /** @description Returns only entries whose payload has one of these causes: `moderator`, `expired`, `batch`, `revert`, `rule`, `restore`, `shield` or `automatic`; at most 10. */
+                "cause[]"?: ("moderator" | "expired" | "batch" | "revert" | "rule" | "restore" | "shield" | "automatic")[];
                 /** @description The same filter as `moderatorId`, under a name that also fits entries of other types: the actor of `channel.follow` is the viewer. If both are given, both apply. */
                 actorId?: string;
             };
@@ -6203,6 +7603,519 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["GetSelfResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getChatSettings: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetChatSettingsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    updateChatSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "durationSeconds": 600,
+                 *       "slowSeconds": 30
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateChatSettingsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UpdateChatSettingsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getModerationSettings: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetModerationSettingsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getChatRules: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The version; unset for the present one. */
+                version?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetChatRulesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    updateChatRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "put": [
+                 *         {
+                 *           "name": "Scams",
+                 *           "kind": "terms",
+                 *           "action": "hold",
+                 *           "terms": [
+                 *             "free gems"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateChatRulesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UpdateChatRulesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    previewChatRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "put": [
+                 *         {
+                 *           "name": "Scams",
+                 *           "kind": "terms",
+                 *           "action": "hold",
+                 *           "terms": [
+                 *             "free gems"
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "texts": [
+                 *         "Free gems here!"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewChatRulesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["PreviewChatRulesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listChatRuleVersions: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListChatRuleVersionsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    restoreChatRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "version": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestoreChatRulesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["RestoreChatRulesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    getShield: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["GetShieldResponse"];
+                    };
+                };
+            };
+        };
+    };
+    updateShield: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "active": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateShieldRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UpdateShieldResponse"];
+                    };
+                };
+            };
+        };
+    };
+    updateShieldPreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "settings": {
+                 *         "slowSeconds": 30
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateShieldPresetRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UpdateShieldPresetResponse"];
+                    };
+                };
+            };
+        };
+    };
+    listHeldMessages: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example bc9a2b75-d34a-4dc1-93aa-b198ebc0888c
+                 */
+                channelId: string;
+                /** @description Returns only messages with this status: `PENDING` if it is not given. */
+                status?: "PENDING" | "APPROVED" | "DENIED" | "EXPIRED" | "CANCELLED";
+                /** @description Returns only messages of this user: a UUID in upper or lower case. */
+                userId?: string;
+                /** @description Returns only messages that this rule held: a UUID in upper or lower case. */
+                ruleId?: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListHeldMessagesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    claimHeldMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "messageIds": [
+                 *         "019aa123-4c00-7c05-b7d2-4e8f6a9c1b3d"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimHeldMessagesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ClaimHeldMessagesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    decideHeldMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c",
+                 *       "decisions": [
+                 *         {
+                 *           "messageId": "019aa123-4c00-7c05-b7d2-4e8f6a9c1b3d",
+                 *           "decision": "approve"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["DecideHeldMessagesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["DecideHeldMessagesResponse"];
                     };
                 };
             };
