@@ -1,6 +1,6 @@
 import { ModeratoError, type Moderato } from '@moderato-live/client'
-import { useEffect, useState } from 'preact/hooks'
 import { formatDuration } from './format'
+import { Watched, useWatched } from './model/watched'
 
 /** What the user did, with its state: shown as done only when the server confirmed it. */
 export interface Notice {
@@ -8,10 +8,12 @@ export interface Notice {
   /** What is being done, and what is done: "Banning Ada", "Banned Ada". */
   doing: string
   done: string
-  state: 'busy' | 'done' | 'failed' | 'undone'
+  state: 'busy' | 'done' | 'failed' | 'undone' | 'asking'
   /** The server's message, if it failed. */
   error?: string
   undo?: () => Promise<unknown>
+  /** Which batch the undo lifts, if it lifts the bans of many users. */
+  batchId?: string
   retry?: () => void
 }
 
@@ -20,21 +22,21 @@ export type Change<Result> = (options: { idempotencyKey: string }) => Promise<Re
 
 /** How long a notice of something done is shown. One that failed stays. */
 const shownFor = 10_000
-const maxNotices = 4
+const maxNotices = 2
+const maxChanges = 100
 
 /** Actions runs what the user does, and keeps what can be undone. */
-class Actions {
+class Actions extends Watched {
   notices: Notice[] = []
-  /** Everything that this page did and can undo, latest last. */
-  #undoable: Notice[] = []
+  /** Everything that this page did, latest last. */
+  #changes: Notice[] = []
   #nextId = 1
-  readonly #listeners = new Set<() => void>()
 
   /**
    * run sends a change. A change that failed can be repeated with the same idempotency key, so
    * it happens once even if the first response was lost.
    */
-  async run<Result>(doing: string, done: string, change: Change<Result>, undo?: (result: Result) => Change<unknown> | undefined): Promise<Result | undefined> {
+  async run<Result>(doing: string, done: string, change: Change<Result>, undo?: (result: Result) => Change<unknown> | undefined, batchOf?: (result: Result) => string): Promise<Result | undefined> {
     const notice: Notice = { id: this.#nextId++, doing, done, state: 'busy' }
     const idempotencyKey = newKey()
     const attempt = async (): Promise<Result | undefined> => {
@@ -42,8 +44,9 @@ class Actions {
       try {
         const result = await change({ idempotencyKey })
         const back = undo?.(result)
+        if (batchOf) notice.batchId = batchOf(result)
         this.#set(notice, { state: 'done' })
-        if (back) this.#remember(notice, back)
+        this.#remember(notice, back)
         this.#expire(notice)
         return result
       } catch (error) {
@@ -57,72 +60,85 @@ class Actions {
   }
 
   /** tell tells of something that was done elsewhere, and returns its undo. */
-  tell(done: string, back: Change<unknown>): () => void {
-    const notice: Notice = { id: this.#nextId++, doing: done, done, state: 'done' }
+  tell(done: string, back: Change<unknown>, batchId: string): () => void {
+    const notice: Notice = { id: this.#nextId++, doing: done, done, state: 'done', batchId }
     this.#set(notice, {})
     this.#remember(notice, back)
     this.#expire(notice)
     return () => void notice.undo?.()
   }
 
-  #remember(notice: Notice, back: Change<unknown>): void {
-    const idempotencyKey = newKey()
-    notice.undo = async () => {
-      this.#set(notice, { state: 'busy' })
-      try {
-        await back({ idempotencyKey })
-        this.#undoable = this.#undoable.filter((other) => other !== notice)
-        delete notice.undo
-        this.#set(notice, { state: 'undone' })
-        this.#expire(notice)
-      } catch (error) {
-        this.#set(notice, { state: 'failed', error: messageOf(error), retry: () => void notice.undo?.() })
-      }
-    }
-    this.#undoable.push(notice)
-    this.#draw()
+  /** report tells what is wrong with what the user asked for. */
+  report(error: string): void {
+    this.#set({ id: this.#nextId++, doing: '', done: '', state: 'failed', error }, {})
   }
 
-  /** undoLatest undoes the latest change that can be undone, and reports whether there was one. */
-  undoLatest(): boolean {
-    const latest = this.#undoable.at(-1)
-    void latest?.undo?.()
-    return latest !== undefined
+  #remember(notice: Notice, back: Change<unknown> | undefined): void {
+    const idempotencyKey = newKey()
+    if (back) {
+      notice.undo = async () => {
+        this.#set(notice, { state: 'busy', doing: `Undoing “${notice.done}”` })
+        try {
+          await back({ idempotencyKey })
+          this.#forget(notice)
+          this.#set(notice, { state: 'undone' })
+          this.#expire(notice)
+        } catch (error) {
+          this.#set(notice, { state: 'failed', error: messageOf(error), retry: () => void notice.undo?.() })
+        }
+      }
+    }
+    this.#changes = [...this.#changes, notice].slice(-maxChanges)
+    this.changed()
+  }
+
+  #forget(notice: Notice): void {
+    this.#changes = this.#changes.filter((other) => other !== notice)
+    delete notice.undo
+  }
+
+  /** wasUndone forgets a batch whose bans were lifted on another screen. */
+  wasUndone(batchId: string): void {
+    for (const notice of this.#changes) if (notice.batchId === batchId) this.#forget(notice)
+    this.changed()
+  }
+
+  /**
+   * undoLatest undoes the latest change, and never an earlier one instead: the user means what
+   * they did last. It asks before it lifts the bans of a batch.
+   */
+  undoLatest(): void {
+    const latest = this.#changes.at(-1)
+    if (!latest) return this.report('There is nothing to undo on this page. The log can undo earlier bans and mutes.')
+    if (!latest.undo) return this.report(`“${latest.done}” cannot be undone.`)
+    if (!latest.batchId || latest.state === 'asking') return void latest.undo()
+    this.#set(latest, { state: 'asking' })
+    this.#expire(latest)
   }
 
   dismiss(notice: Notice): void {
     this.notices = this.notices.filter((other) => other !== notice)
-    this.#draw()
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    this.changed()
   }
 
   #set(notice: Notice, change: Partial<Notice>): void {
     Object.assign(notice, change)
     if (change.state !== 'failed') delete notice.retry
     this.notices = [...this.notices.filter((other) => other !== notice), notice].slice(-maxNotices)
-    this.#draw()
+    this.changed()
   }
 
   #expire(notice: Notice): void {
     const { state } = notice
     setTimeout(() => notice.state === state && this.dismiss(notice), shownFor)
   }
-
-  #draw(): void {
-    for (const listener of this.#listeners) listener()
-  }
 }
 
 export const actions = new Actions()
 
 export function useNotices(): Notice[] {
-  const [notices, set] = useState(actions.notices)
-  useEffect(() => actions.subscribe(() => set([...actions.notices])), [])
-  return notices
+  useWatched(actions)
+  return actions.notices
 }
 
 /** messageOf returns what to show for an error: the server's own sentence. */

@@ -3,7 +3,7 @@ import type { GetProfileResponse } from '@moderato-live/client'
 import { actions } from './actions'
 import { session } from './api/session'
 import { DeskContext, type Desk, type OwnChannel } from './desk'
-import { listen, readHistory } from './model/live'
+import { listen, readHistory, readQueue } from './model/live'
 import { Names } from './model/names'
 import { Store, useStored } from './model/store'
 import { go, useRoute, type Route } from './route'
@@ -13,8 +13,11 @@ import { Channels } from './screens/channels'
 import { Chat } from './screens/chat'
 import { Log } from './screens/log'
 import { People } from './screens/people'
+import { useLatest } from './screens/modes'
 import { Plots } from './screens/plots'
+import { Queue } from './screens/queue'
 import { Raid } from './screens/raid'
+import { Rules } from './screens/rules'
 import { Settings } from './screens/settings'
 import { Bar, Rail } from './screens/shell'
 import { ShortcutsDialog } from './screens/shortcuts'
@@ -73,13 +76,14 @@ function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfil
   const [card, setCard] = useState<{ userId: string; form: 'ban' | 'mute' | undefined; displayName: string } | undefined>()
   const [help, setHelp] = useState(false)
   useLive(store)
+  const rules = useLoad((signal) => client.rules.getChatRules({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.rules')])
   const desk: Desk = {
-    client, profile, channels, channel, store, names, userId: card?.userId,
+    client, profile, channels, channel, store, names, rules, userId: card?.userId,
     openCard: (userId, form, displayName = '') => setCard(userId === undefined ? undefined : { userId, form, displayName }),
   }
   const to = (screen: Route['screen'], part = '') => () => go({ channel: channel.username, screen, part })
   useKeys({
-    'g c': to('chat'), 'g r': to('raid'), 'g l': to('log'), 'g u': to('people', 'bans'), 'g p': to('plots'),
+    'g c': to('chat'), 'g q': to('queue'), 'g r': to('raid'), 'g t': to('rules'), 'g l': to('log'), 'g u': to('people', 'bans'), 'g p': to('plots'),
     z: () => void actions.undoLatest(),
     '?': () => setHelp(true),
     '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
@@ -105,6 +109,8 @@ function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfil
 
 function CurrentScreen({ route }: { route: Route }) {
   switch (route.screen) {
+    case 'queue': return <Queue route={route} />
+    case 'rules': return <Rules route={route} />
     case 'raid': return <Raid route={route} />
     case 'log': return <Log route={route} />
     case 'people': return <People route={route} />
@@ -124,8 +130,15 @@ function useLive(store: Store): void {
     void client.chat.getPinnedMessage({ channelId }).then(({ message }) => store.dispatch({ type: 'pinned', message }), () => undefined)
     return () => abort.abort()
   }, [store])
+  // The page keeps the messages that wait the longest, and reads more when these are decided.
+  const isLow = useStored(store, ({ queue, queueState }) => queueState.hasMore && queue.length < 20)
+  useEffect(() => {
+    if (isLow) void readQueue(client, store)
+  }, [isLow])
   const restored = useStored(store, (state) => state.restored)
   useEffect(() => {
-    if (restored > 0) void readHistory(client, store)
+    // The undo of a raid brings messages back for seconds. They are read once it has calmed down.
+    const timer = restored > 0 ? setTimeout(() => void readHistory(client, store), restored === 1 ? 0 : 500) : undefined
+    return () => clearTimeout(timer)
   }, [restored])
 }

@@ -1,9 +1,10 @@
-import type { GetProfileResponse, Moderato } from '@moderato-live/client'
+import type { GetChatRulesResponse, GetProfileResponse, Moderato } from '@moderato-live/client'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Names } from './model/names'
 import type { Stream } from './model/state'
-import type { Store } from './model/store'
+import { useStored, type Store } from './model/store'
+import type { Loaded } from './ui/load'
 
 /** A channel that the user owns or moderates. */
 export interface OwnChannel {
@@ -23,6 +24,8 @@ export interface Desk {
   channel: OwnChannel
   store: Store
   names: Names
+  /** The rules of the chat, of which every screen knows the names. */
+  rules: Loaded<GetChatRulesResponse>
   /** The user whose card is open. */
   userId: string | undefined
   /**
@@ -34,3 +37,10 @@ export interface Desk {
 
 export const DeskContext = createContext<Desk>(undefined as unknown as Desk)
 export const useDesk = (): Desk => useContext(DeskContext)
+
+/** useReadOnly reports whether the user lost the right to moderate the channel. */
+export const useReadOnly = (): boolean => useStored(useDesk().store, (state) => state.connection.rightLost)
+
+/** ruleName names a rule, which may be deleted since, or not be read yet. */
+export const ruleName = (rules: Loaded<GetChatRulesResponse>, id: string): string =>
+  rules.data?.rules.find(({ ruleId }) => ruleId === id)?.name ?? (rules.data ? 'a former rule' : 'a rule')

@@ -1,7 +1,8 @@
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { session } from './api/session'
 import { App } from './app'
+import { useWatched } from './model/watched'
 import { Welcome } from './screens/welcome'
 import './style/tokens.css'
 import './style/base.css'
@@ -10,16 +11,12 @@ import './style/chat.css'
 import './style/screens.css'
 import './style/people.css'
 import './style/work.css'
-import 'uplot/dist/uPlot.min.css'
+import './style/rules.css'
 
 function Root() {
-  const [state, setState] = useState(session.state)
-  useEffect(() => {
-    const stop = session.subscribe(() => setState(session.state))
-    void session.start()
-    return stop
-  }, [])
-  return state === 'signed-in' ? <App /> : <Welcome state={state} />
+  useWatched(session)
+  useEffect(() => void session.start(), [])
+  return session.state === 'signed-in' ? <App /> : <Welcome state={session.state} />
 }
 
 const root = document.getElementById('app')!

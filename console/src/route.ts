@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export type Screen = 'chat' | 'raid' | 'log' | 'people' | 'plots' | 'away' | 'settings'
+export type Screen = 'chat' | 'queue' | 'raid' | 'rules' | 'log' | 'people' | 'plots' | 'away' | 'settings'
 
 /** A place in the console, which stands behind the # of the address: #/lena/log?query=ada */
 export interface Route {

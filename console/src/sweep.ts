@@ -1,8 +1,8 @@
 import type { BanBatch, CommitSweepResponse, Moderato, PreviewSweepResponse } from '@moderato-live/client'
-import { useEffect, useState } from 'preact/hooks'
 import { actions, type Change } from './actions'
 import { now } from './api/clock'
 import { plural } from './format'
+import { Watched, useWatched } from './model/watched'
 
 /** Conditions say whom a sweep bans. A duration of 0 is not asked for. */
 export interface Conditions {
@@ -49,31 +49,28 @@ export interface Commit {
 const pollInterval = 700
 
 /** Sweep is a sweep of a channel. It goes on while another screen is shown. */
-export class Sweep {
+export class Sweep extends Watched {
   conditions = initial
   preview: Preview | undefined
   previewError: unknown
   previewing = false
   commit: Commit | undefined
+  /** The terms of the latest commit, or else what a sweep begins with. */
+  terms: Terms = { reason: '', durationSeconds: 0, afterglowSeconds: 0 }
   readonly #client: Moderato
   readonly #channelId: string
   readonly #userId: string
-  readonly #listeners = new Set<() => void>()
 
   constructor(client: Moderato, channelId: string, userId: string) {
+    super()
     this.#client = client
     this.#channelId = channelId
     this.#userId = userId
   }
 
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
   set(change: Partial<Conditions>): void {
     this.conditions = { ...this.conditions, ...change }
-    this.#draw()
+    this.changed()
   }
 
   async find(): Promise<void> {
@@ -81,14 +78,14 @@ export class Sweep {
     this.preview = undefined
     this.previewError = undefined
     this.previewing = true
-    this.#draw()
+    this.changed()
     try {
       this.preview = { conditions, result: await this.#client.moderation.previewSweep({ channelId: this.#channelId, ...requestOf(conditions) }) }
     } catch (error) {
       this.previewError = error
     }
     this.previewing = false
-    this.#draw()
+    this.changed()
   }
 
   /**
@@ -118,7 +115,8 @@ export class Sweep {
         throw error
       }
     }
-    const run = (): void => void actions.run(`Banning ${plural(matched, 'user')}`, `The sweep of ${plural(matched, 'user')} has ended`, send, ({ batchId }) => this.#undo(batchId))
+    const run = (): void => void actions.run(`Banning ${plural(matched, 'user')}`, `Banned ${plural(matched, 'user')} in a sweep`, send, ({ batchId }) => this.#undo(batchId), ({ batchId }) => batchId)
+    this.terms = terms
     this.commit = { state: 'busy', matched, terms, startedAt: now(), retry: run }
     this.preview = undefined
     run()
@@ -137,11 +135,18 @@ export class Sweep {
     if (this.commit && batchIdOf(this.commit) === batchId) this.#progress({ undone: true })
   }
 
+  /** again looks for users who came after the preview of a commit that has ended. */
+  again(): void {
+    this.commit = undefined
+    void this.find()
+  }
+
   /** close forgets a commit that has ended, and its conditions. */
   close(): void {
     this.commit = undefined
     this.conditions = initial
-    this.#draw()
+    this.terms = { ...this.terms, reason: '' }
+    this.changed()
   }
 
   /**
@@ -166,11 +171,7 @@ export class Sweep {
 
   #progress(change: Partial<Commit>): void {
     if (this.commit) Object.assign(this.commit, change)
-    this.#draw()
-  }
-
-  #draw(): void {
-    for (const listener of [...this.#listeners]) listener()
+    this.changed()
   }
 }
 
@@ -207,7 +208,6 @@ export function useSweep(client: Moderato, channelId: string, userId: string): S
   const key = `${channelId} ${userId}`
   let sweep = sweeps.get(key)
   if (!sweep) sweeps.set(key, (sweep = new Sweep(client, channelId, userId)))
-  const [, draw] = useState(0)
-  useEffect(() => sweep.subscribe(() => draw((n) => n + 1)), [sweep])
+  useWatched(sweep)
   return sweep
 }

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { load } from './load.mjs'
 
 const { groupEntries, readAway } = await load('model/away.ts')
-const row = (sequence, type, moderator = 'm', batchId = null) => ({ sequence, type, moderator: { id: moderator }, batchId, createdAt: new Date(sequence * 1000).toISOString() })
+const row = (sequence, type, moderator = 'm', batchId = null) => ({ sequence, type, moderator: { id: moderator }, batchId, payload: { cause: batchId ? 'batch' : 'moderator', batchId }, createdAt: new Date(sequence * 1000).toISOString() })
+
+test('the ends of the bans that an undo lifted form a group too', () => {
+  const ends = [8, 7, 6].map((sequence) => ({ ...row(sequence, 'channel.unban', 'm', 'b'), batchId: null }))
+  assert.equal(groupEntries(ends).length, 1)
+  assert.equal(groupEntries([...ends, row(5, 'channel.unban')]).length, 2)
+})
 
 test('entries that follow each other and are alike form a group', () => {
   const rows = [row(9, 'channel.mute'), row(8, 'channel.mute'), row(7, 'channel.mute', 'n'), row(6, 'channel.ban'), row(5, 'channel.ban', 'm', 'b'), row(4, 'channel.mute')]
@@ -11,15 +17,26 @@ test('entries that follow each other and are alike form a group', () => {
 })
 
 /** clientOf serves a log, newest first. */
-const clientOf = (rows) => ({ moderation: { listLog: async function* ({ type }) { yield* rows.filter((one) => type.includes(one.type)) } } })
+const clientOf = (rows) => ({
+  moderation: {
+    listLog: async function* ({ type, cause, since }) {
+      yield* rows.filter((one) => type.includes(one.type) && (cause.length === 0 || cause.includes(one.payload.cause)) && one.createdAt >= since)
+    },
+  },
+})
 
 test('a raid does not hide what else was done', async () => {
   const raid = Array.from({ length: 900 }, (_, i) => row(2000 - i, 'channel.ban', 'm', 'b'))
   const client = clientOf([...raid, row(20, 'channel.mute'), row(10, 'channel.chat.clear')])
   const { entries, hasMore } = await readAway(client, 'c', { sequence: 10, at: new Date(0).toISOString() }, 0, 500)
-  assert.equal(entries.length, 501)
-  assert.equal(hasMore, true)
-  assert.equal(entries.at(-1).sequence, 20)
+  assert.deepEqual(entries.map(({ sequence }) => sequence), [20])
+  assert.equal(hasMore, false)
+})
+
+test('more single bans than fit are told', async () => {
+  const client = clientOf([...Array.from({ length: 900 }, (_, i) => row(2000 - i, 'channel.ban')), row(20, 'channel.mute')])
+  const { entries, hasMore } = await readAway(client, 'c', { sequence: 10, at: new Date(0).toISOString() }, 0, 500)
+  assert.deepEqual([entries.length, hasMore, entries.at(-1).sequence], [501, true, 20])
 })
 
 test('the first visit shows a day', async () => {

@@ -6,7 +6,7 @@ const { initialState, reduce, maxMessages } = await load('model/state.ts')
 
 let sequence = 0
 const eventOf = (type, payload) => ({
-  type, payload, cursor: '', metadata: { messageId: `event-${++sequence}`, subscriptionType: type, messageTimestamp: '2026-11-20T12:00:00.000Z', ...(type !== 'channel.chat.message' && { sequence }) },
+  type, payload, cursor: '', metadata: { messageId: `event-${++sequence}`, subscriptionType: type, messageTimestamp: '2026-11-20T12:00:00.000Z', ...(!['channel.chat.message', 'channel.chat.hold', 'channel.chat.flag'].includes(type) && { sequence }) },
 })
 const second = (n) => new Date(Date.UTC(2026, 10, 20, 12, 0, n)).toISOString()
 const sender = (id) => ({ id, displayName: id, roles: [] })
@@ -51,6 +51,15 @@ test('a ban strikes the messages of its user alone, with who and why', () => {
   assert.equal(state.sanctions.eve.reason, 'spam')
 })
 
+test('what a ban hid before the page was there is shown struck, where it stood', () => {
+  const entry = { type: 'channel.ban', user: { id: 'eve', displayName: 'Eve' }, moderator: { id: 'mod' }, reason: 'spam', evidence: [0, 2, 3].map((n) => ({ messageId: `m${n}`, text: `text ${n}`, sentAt: second(n) })) }
+  const read = after(start(), [message(1), message(3), message(4)], { type: 'evidence', entries: [entry] })
+  assert.equal(ids(read.messages), 'm1 m2 m3 m4', 'nothing before the first message')
+  assert.deepEqual(read.messages.map((m) => m.deletion?.reason), [undefined, 'spam', undefined, undefined], 'what is visible again is not struck')
+  const held = after(start(), [message(1), message(3)], { type: 'hold', held: true }, { type: 'evidence', entries: [entry] })
+  assert.equal(ids(held.messages), 'm1 m3', 'a held list does not move')
+})
+
 test('an unban lets the page read the history, which brings messages back', () => {
   const banned = after(start(), [message(1, 'ada')], [ban('ada'), cleared('ada')])
   const lifted = after(banned, [unban('ada')])
@@ -90,4 +99,36 @@ test('a change leaves the former state as it was', () => {
   const copy = structuredClone(state)
   after(state, [ban('ada'), cleared('ada')], { type: 'hold', held: true }, [message(2)])
   assert.deepEqual(state, copy)
+})
+
+const heldRow = (n, change) => ({ messageId: `m${n}`, user: { id: 'ada', username: 'ada', displayName: 'Ada', avatarUrl: '' }, facts: { roles: [], isSubscriber: false }, message: `text ${n}`, spans: [], rules: ['r'], heldAt: second(n), status: 'PENDING', claimedBy: null, claimedUntil: null, decidedBy: null, decidedAt: null, replyToMessageId: null, ...change })
+const hold = (n) => eventOf('channel.chat.hold', { held: heldRow(n) })
+const holdUpdate = (n, change) => eventOf('channel.chat.hold.update', { messageId: `m${n}`, status: 'PENDING', decidedBy: null, decidedAt: null, claimedBy: null, claimedUntil: null, ...change })
+
+test('a held message waits in the queue and stands in the chat, until it is decided', () => {
+  const waiting = after(start(), [message(1), hold(2), hold(2), message(3)])
+  assert.equal(waiting.queue.length, 1)
+  assert.equal(ids(waiting.messages), 'm1 m2 m3')
+  const claimed = after(waiting, [holdUpdate(2, { claimedBy: { id: 'mod' } })])
+  assert.deepEqual([claimed.queue[0].claimedBy.id, claimed.queue[0].status], ['mod', 'PENDING'])
+  const denied = after(claimed, [holdUpdate(2, { status: 'DENIED', decidedBy: { id: 'mod' } })])
+  assert.equal(denied.queue.length, 0)
+  assert.equal(denied.messages[1].hold.status, 'DENIED')
+  const read = after(denied, { type: 'queue', rows: [heldRow(2), heldRow(4)], hasMore: false, before: [] })
+  assert.deepEqual(read.queue.map(({ messageId }) => messageId), ['m4'], 'a list that was read before the decision')
+  const later = after(read, [hold(5)], { type: 'queue', rows: [heldRow(6)], hasMore: false, before: read.queue })
+  assert.deepEqual(later.queue.map(({ messageId }) => messageId), ['m6', 'm5'], 'm4 is gone, and m5 came while the queue was read')
+})
+
+test('an approved message takes its place in the chat, live or from the history', () => {
+  const waiting = after(start(), [message(1), hold(2), message(3)])
+  const live = after(waiting, [holdUpdate(2, { status: 'APPROVED' }), message(2)])
+  assert.equal(ids(live.messages), 'm1 m2 m3')
+  assert.equal(live.messages[1].hold, undefined)
+  assert.equal(after(waiting, { type: 'history', messages: history(2), deletions: 0 }).messages[1].hold, undefined)
+})
+
+test('a flag may come before its message', () => {
+  const flag = eventOf('channel.chat.flag', { messageId: 'm1', rules: ['r'], spans: [] })
+  assert.deepEqual(after(start(), [flag, message(1)]).flags.m1, { rules: ['r'], spans: [] })
 })

@@ -1,6 +1,7 @@
 import { Moderato, ModeratoError, SignInError, type PendingSignIn } from '@moderato-live/client'
 import { heard } from './clock'
 import { store, stored } from './storage'
+import { Watched } from '../model/watched'
 
 export const clientId = 'moderato-console'
 const refreshKey = 'moderato-console-refresh'
@@ -20,7 +21,7 @@ interface Access {
  * Session signs the user in. The access token stays in memory. All tabs share the refresh
  * token, which changes with each renewal, so they renew one after another.
  */
-class Session {
+class Session extends Watched {
   state: SignInState = 'starting'
   /** Why the user is signed out, in a sentence; empty if the user chose it. */
   reason = ''
@@ -29,14 +30,8 @@ class Session {
     baseUrl: location.origin, clientId, retries: 0, timeout: 20_000,
     fetch: (input, init) => this.#send(input as string, init ?? {}),
   })
-  readonly #listeners = new Set<() => void>()
   #access: Access | undefined
   #renewal: Promise<Access> | undefined
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
 
   /** start continues an earlier sign-in, or ends the one from which the browser returns. */
   async start(): Promise<void> {
@@ -138,7 +133,7 @@ class Session {
 
   #become(state: SignInState): void {
     this.state = state
-    for (const listener of this.#listeners) listener()
+    this.changed()
   }
 }
 
@@ -153,9 +148,26 @@ function isRefused(error: unknown): error is ModeratoError {
   return error instanceof SignInError || (error instanceof ModeratoError && error.status !== undefined && error.status < 500 && error.status !== 429)
 }
 
-/** exclusively runs a task while no other tab runs one. */
-function exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
-  return navigator.locks ? (navigator.locks.request(refreshKey, task) as Promise<Result>) : task()
+/** How long a tab waits for the token that another has just renewed. */
+const arrival = 1000
+
+/**
+ * exclusively runs a task while no other tab runs one. What the tab before stored may arrive after
+ * the lock, so a tab that had to wait for the lock also waits for that.
+ */
+async function exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
+  if (!navigator.locks) return task()
+  const former = stored(refreshKey)
+  const isFree = (await navigator.locks.query()).held?.every(({ name }) => name !== refreshKey)
+  return navigator.locks.request(refreshKey, async () => {
+    if (!isFree && stored(refreshKey) === former) {
+      await new Promise((resolve) => {
+        addEventListener('storage', resolve, { once: true })
+        setTimeout(resolve, arrival)
+      })
+    }
+    return task()
+  }) as Promise<Result>
 }
 
 export const session = new Session()

@@ -1,6 +1,6 @@
 import type { LogEntry, Moderato } from '@moderato-live/client'
 import { store, stored } from '../api/storage'
-import { allTypes } from './logfilter'
+import { allTypes, batchOf } from './logfilter'
 
 /** How far a user has read the log of a channel. */
 export interface Seen {
@@ -8,7 +8,7 @@ export interface Seen {
   at: string
 }
 
-/** The most entries that are read, of bans and of all else: a raid must not hide the rest. */
+/** The most entries that are read, of bans outside of batches and of all else: a raid must not hide the rest. */
 export const maxEntries = 500
 const firstVisit = 86_400_000
 
@@ -36,11 +36,12 @@ export interface AwayLog {
  * hours. It reads until it has `max` of the entries that are wanted, but not without end.
  */
 export async function readAway(client: Moderato, channelId: string, seen: Seen | undefined, now: number, max: number, signal?: AbortSignal, isWanted: (entry: LogEntry) => boolean = () => true): Promise<AwayLog> {
-  const isOld = (row: LogEntry): boolean => (seen?.sequence ? row.sequence <= seen.sequence : Date.parse(row.createdAt) < (seen ? Date.parse(seen.at) : now - firstVisit))
-  const read = async (type: string[]): Promise<AwayLog> => {
+  const isOld = (row: LogEntry): boolean => row.sequence <= (seen?.sequence ?? 0)
+  const since = new Date(seen ? Date.parse(seen.at) : now - firstVisit).toISOString()
+  const read = async (type: string[], cause: ('moderator' | 'revert')[]): Promise<AwayLog> => {
     const entries: LogEntry[] = []
     let wanted = 0
-    for await (const row of client.moderation.listLog({ channelId, type, limit: 100 }, { signal })) {
+    for await (const row of client.moderation.listLog({ channelId, type, cause, since, limit: 100 }, { signal })) {
       if (isOld(row)) break
       if (wanted === max || entries.length === 4 * max) return { entries, hasMore: true }
       if (isWanted(row)) wanted++
@@ -48,7 +49,7 @@ export async function readAway(client: Moderato, channelId: string, seen: Seen |
     }
     return { entries, hasMore: false }
   }
-  const parts = await Promise.all([read(['channel.ban', 'channel.unban']), read(allTypes.filter((type) => !type.endsWith('ban')))])
+  const parts = await Promise.all([read(['channel.ban', 'channel.unban'], ['moderator', 'revert']), read(allTypes.filter((type) => !type.endsWith('ban')), [])])
   return { entries: parts.flatMap(({ entries }) => entries).sort((a, b) => b.sequence - a.sequence), hasMore: parts.some(({ hasMore }) => hasMore) }
 }
 
@@ -57,7 +58,7 @@ export function groupEntries(entries: LogEntry[]): LogEntry[][] {
   const groups: LogEntry[][] = []
   for (const entry of entries) {
     const last = groups.at(-1)
-    const isSame = last && last[0]!.type === entry.type && last[0]!.moderator?.id === entry.moderator?.id && last[0]!.batchId === entry.batchId
+    const isSame = last && last[0]!.type === entry.type && last[0]!.moderator?.id === entry.moderator?.id && batchOf(last[0]!) === batchOf(entry)
     if (isSame) last.push(entry)
     else groups.push([entry])
   }

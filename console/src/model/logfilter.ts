@@ -6,6 +6,7 @@ export const groups = {
   mutes: ['channel.mute', 'channel.unmute', 'channel.mute.expire'],
   messages: ['channel.chat.message_delete', 'channel.chat.clear', 'channel.chat.pin'],
   roles: ['channel.moderator.add', 'channel.moderator.remove', 'channel.vip.add', 'channel.vip.remove', 'channel.og.add', 'channel.og.remove'],
+  rules: ['channel.chat.settings', 'channel.chat.rules', 'channel.chat.hold.update', 'channel.shield.preset', 'channel.shield.begin', 'channel.shield.end'],
   stream: ['channel.update', 'stream.online', 'stream.offline', 'channel.raid'],
 } as const
 export type Group = keyof typeof groups
@@ -51,6 +52,9 @@ export function newEntries(filters: Filters, events: Event[], rows: LogEntry[], 
   const newest = rows[0] ? Date.parse(rows[0].createdAt) : readAt
   return events.filter((event) => isFor(filters, event) && Date.parse(event.metadata.messageTimestamp) >= newest && !known.has(event.metadata.messageId)).length
 }
+
+/** batchOf returns the batch that an entry is of: also the end of a ban that the undo of a batch lifted. */
+export const batchOf = ({ batchId, payload }: LogEntry): string | null => batchId ?? (payload as { batchId?: string | null }).batchId ?? null
 
 /** For how long a ban or mute can be undone with the messages, in milliseconds. */
 const undoTime = 86_400_000

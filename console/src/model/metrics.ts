@@ -10,12 +10,12 @@ export const measures: { key: Measure; name: string; group?: Group }[] = [
   { key: 'bans', name: 'Bans', group: 'bans' }, { key: 'mutes', name: 'Mutes', group: 'mutes' }, { key: 'held', name: 'Held messages' }, { key: 'viewers', name: 'Viewers' },
 ]
 
-/** How far back the plots go, in seconds, with the step, its name, and how often they are read. */
+/** How far back the plots go, in seconds, with the step, its name, how often they are read, and the time between labels. */
 export const ranges = [
-  { seconds: 3600, name: 'Last hour', step: 60, each: 'a minute', refresh: 5 },
-  { seconds: 21_600, name: '6 hours', step: 300, each: 'in 5 min', refresh: 60 },
-  { seconds: 86_400, name: '24 hours', step: 900, each: 'in 15 min', refresh: 60 },
-  { seconds: 691_200, name: '8 days', step: 3600, each: 'an hour', refresh: 60 },
+  { seconds: 3600, name: 'Last hour', step: 60, each: 'a minute', refresh: 5, tick: 900 },
+  { seconds: 21_600, name: '6 hours', step: 300, each: 'in 5 min', refresh: 60, tick: 3600 },
+  { seconds: 86_400, name: '24 hours', step: 900, each: 'in 15 min', refresh: 60, tick: 14_400 },
+  { seconds: 691_200, name: '8 days', step: 3600, each: 'an hour', refresh: 60, tick: 172_800 },
 ] as const
 export type Range = (typeof ranges)[number]
 
@@ -55,4 +55,19 @@ export function totalOf(buckets: MetricsBucket[], key: Measure): string {
   if (key !== 'viewers') return `${formatNumber(buckets.reduce((sum, bucket) => sum + bucket[key], 0))} in all`
   const latest = buckets.findLast((bucket) => bucket.viewers !== null)?.viewers ?? null
   return latest === null ? '' : `${formatNumber(latest)} at the end`
+}
+
+/** scaleOf returns the lines of a scale that reaches a value, highest first: two to five of them, at 1, 2 or 5 times a power of ten. */
+export function scaleOf(most: number): number[] {
+  let step = 1
+  for (let i = 0; step * 4 < most; i++) step *= [2, 2.5, 2][i % 3]!
+  const count = step === 1 ? 4 : Math.ceil(most / step)
+  return Array.from({ length: count + 1 }, (_, i) => (count - i) * step)
+}
+
+/** ticksOf returns which buckets have a label: those that start at a whole tick of the local time, but not at the edges. */
+export function ticksOf(buckets: MetricsBucket[], { tick }: Range): number[] {
+  const isWhole = (at: Date): boolean => (at.getTime() / 1000 - at.getTimezoneOffset() * 60) % tick === 0
+  const edge = buckets.length / 20
+  return [...buckets.keys()].filter((i) => i >= edge && i < buckets.length - edge && isWhole(new Date(buckets[i]!.startedAt)))
 }

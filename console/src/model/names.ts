@@ -1,18 +1,19 @@
 import type { Moderato } from '@moderato-live/client'
 import { useEffect, useState } from 'preact/hooks'
+import { Watched } from './watched'
 
 /** How many users one call looks up. */
 const atOnce = 100
 const maxKnown = 2000
 
 /** Names looks up the names of users of whom an event has only the id. */
-export class Names {
+export class Names extends Watched {
   readonly #client: Moderato
   readonly #known = new Map<string, string>()
-  readonly #listeners = new Set<() => void>()
   #wanted = new Set<string>()
 
   constructor(client: Moderato) {
+    super()
     this.#client = client
   }
 
@@ -23,11 +24,6 @@ export class Names {
 
   get(id: string): string | undefined {
     return this.#known.get(id)
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   want(id: string): void {
@@ -41,7 +37,7 @@ export class Names {
     this.#wanted = new Set()
     try {
       for (const user of await this.#client.users.listUsers({ userId: ids })) this.learn(user.id, user.displayName)
-      for (const listener of [...this.#listeners]) listener()
+      this.changed()
     } catch {
       // Without names the page says "a moderator"; the next event asks again.
     }

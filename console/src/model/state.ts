@@ -1,4 +1,5 @@
-import type { ChatMessage, Event } from '@moderato-live/client'
+import type { ChatMessage, Event, HeldMessage, LogEntry, Span } from '@moderato-live/client'
+import { withoutEmotes } from '../format'
 
 /** The most messages that the page keeps. */
 export const maxMessages = 500
@@ -21,6 +22,8 @@ export interface Message {
   sender: ChatMessage['sender']
   emotes: ChatMessage['emotes']
   deletion?: Deletion
+  /** It is held, or was: then viewers do not see it. */
+  hold?: HeldMessage
 }
 
 /** A ban or mute that this page knows to be in force. */
@@ -30,6 +33,12 @@ export interface Sanction {
   reason: string | null
   expiresAt: string | null
   batchId: string | null
+}
+
+/** What rules found in a message that they let pass. */
+export interface Flag {
+  rules: string[]
+  spans: Span[]
 }
 
 /** How the page stands with the event stream. */
@@ -69,6 +78,12 @@ export interface ChannelState {
   /** Moderation events, newest first. */
   recent: Event[]
   pinned: ChatMessage | null
+  /** The held messages that wait for a decision, oldest first: the page keeps the first of them. */
+  queue: HeldMessage[]
+  /** Whether the queue was read, whether more wait than the page has read, and why it could not be read. */
+  queueState: { isRead: boolean; hasMore: boolean; problem: string }
+  /** What rules found in messages that were posted, by the id of the message. */
+  flags: Record<string, Flag>
   stream: Stream
   connection: Connection
   /** How many events deleted messages. What was read before the latest of them is out of date. */
@@ -80,7 +95,7 @@ export interface ChannelState {
 export function initialState(channelId: string, stream: Stream): ChannelState {
   return {
     channelId, messages: [], waiting: [], waitingCount: 0, held: false, detached: false, received: 0, missed: 0, sanctions: {}, sequence: 0, recent: [],
-    pinned: null, stream, restored: 0, deletions: 0,
+    pinned: null, queue: [], queueState: { isRead: false, hasMore: false, problem: '' }, flags: {}, stream, restored: 0, deletions: 0,
     connection: { state: 'connecting', since: 0, reason: '', rightLost: false },
   }
 }
@@ -88,10 +103,14 @@ export function initialState(channelId: string, stream: Stream): ChannelState {
 export type Action =
   | { type: 'events'; events: Event[] }
   | { type: 'history'; messages: ChatMessage[]; deletions: number }
+  | { type: 'evidence'; entries: LogEntry[] }
   | { type: 'earlier'; messages: ChatMessage[] }
   | { type: 'hold'; held: boolean }
   | { type: 'missed'; count: number }
   | { type: 'connection'; connection: Connection }
+  | { type: 'queue'; rows: HeldMessage[]; hasMore: boolean; before: HeldMessage[] }
+  | { type: 'queue-failed'; problem: string }
+  | { type: 'decided'; messageId: string; hold: Partial<HeldMessage> }
   | { type: 'pinned'; message: ChatMessage | null }
 
 /** reduce returns the state after an action. It changes nothing that it was given. */
@@ -101,6 +120,8 @@ export function reduce(state: ChannelState, action: Action): ChannelState {
       return action.events.reduce(reduceEvent, state)
     case 'history':
       return addHistory(state, action.messages, action.deletions)
+    case 'evidence':
+      return addEvidence(state, action.entries)
     case 'earlier':
       return addEarlier(state, action.messages)
     case 'hold':
@@ -109,6 +130,12 @@ export function reduce(state: ChannelState, action: Action): ChannelState {
       return { ...state, missed: state.missed + action.count }
     case 'connection':
       return { ...state, connection: action.connection }
+    case 'queue':
+      return addQueue(state, action.rows, action.hasMore, action.before)
+    case 'queue-failed':
+      return { ...state, queueState: { ...state.queueState, problem: action.problem } }
+    case 'decided':
+      return updateHold(state, action.messageId, action.hold)
     case 'pinned':
       return { ...state, pinned: action.message }
   }
@@ -138,6 +165,16 @@ function reducePayload(state: ChannelState, event: Event): ChannelState {
     case 'channel.chat.message': {
       const { messageId, message, createdAt, replyToMessageId, sender, emotes } = event.payload
       return addMessage(state, { id: messageId, text: message, at: createdAt, replyTo: replyToMessageId, sender, emotes })
+    }
+    case 'channel.chat.hold':
+      return addHeld(state, event.payload.held)
+    case 'channel.chat.hold.update': {
+      const { messageId, status, decidedBy, decidedAt, claimedBy, claimedUntil } = event.payload
+      return updateHold(state, messageId, status === 'PENDING' ? { claimedBy, claimedUntil } : { status, decidedBy, decidedAt })
+    }
+    case 'channel.chat.flag': {
+      const { messageId, rules, spans } = event.payload
+      return { ...state, flags: Object.fromEntries([...Object.entries(state.flags), [messageId, { rules, spans }]].slice(-maxMessages)) }
     }
     case 'channel.ban': {
       const { bannedUserId, moderatorId, reason, expiresAt, batchId } = event.payload
@@ -177,10 +214,16 @@ function reducePayload(state: ChannelState, event: Event): ChannelState {
 }
 
 function addMessage(state: ChannelState, message: Message): ChannelState {
-  if (has(state.messages, message.id) || has(state.waiting, message.id)) return state
+  if (has(state.messages, message.id) || has(state.waiting, message.id)) return message.hold ? state : approve(state, message)
   const received = state.received + 1
   if (!state.held) return { ...state, received, messages: [...state.messages, message].slice(-maxMessages) }
   return { ...state, received, waiting: [...state.waiting, message].slice(-maxMessages), waitingCount: state.waitingCount + 1 }
+}
+
+/** approve puts a message that was held where it was held: it is posted with the same id. */
+function approve(state: ChannelState, message: Message): ChannelState {
+  const replace = (messages: Message[]): Message[] => messages.map((m) => (m.id === message.id && m.hold ? { ...message, at: m.at } : m))
+  return { ...state, messages: replace(state.messages), waiting: replace(state.waiting) }
 }
 
 /** has looks from the end, where a message that comes twice is. */
@@ -220,10 +263,23 @@ function addHistory(state: ChannelState, history: ChatMessage[], deletions: numb
   const known = new Map(state.messages.map((m) => [m.id, m]))
   for (const m of history) {
     const before = known.get(m.id)
-    if (waiting.has(m.id) || (before && !before.deletion)) continue
+    if (waiting.has(m.id) || (before && !before.deletion && !before.hold)) continue
     known.set(m.id, messageOf(m))
   }
   return { ...state, messages: sorted(known).slice(-maxMessages) }
+}
+
+/** addEvidence adds what bans and mutes hid before the page was there, struck through. What it has stays as it is. */
+function addEvidence(state: ChannelState, entries: LogEntry[]): ChannelState {
+  if (state.held) return state // nothing moves under the pointer
+  const known = new Set([...state.waiting, ...state.messages].map(({ id }) => id))
+  const oldest = state.messages[0]?.at ?? ''
+  const struck = entries.flatMap(({ type, user, moderator, reason = null, evidence = [] }) => evidence.flatMap(({ messageId, text, sentAt }): Message[] => {
+    if (!user || known.has(messageId) || sentAt < oldest) return []
+    const cause = type === 'channel.ban' ? 'ban' : 'mute'
+    return [{ id: messageId, text: withoutEmotes(text), at: sentAt, replyTo: null, sender: senderOf(user), emotes: [], deletion: { by: moderator?.id ?? '', cause, reason } }]
+  }))
+  return struck.length ? { ...state, messages: sorted(new Map([...struck, ...state.messages].map((m) => [m.id, m]))).slice(-maxMessages) } : state
 }
 
 /** addEarlier adds older messages. The newest make room, and are read again when the list goes on. */
@@ -233,3 +289,42 @@ function addEarlier(state: ChannelState, earlier: ChatMessage[]): ChannelState {
 }
 
 const sorted = (messages: Map<string, Message>): Message[] => [...messages.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+
+/** addHeld adds a message that waits for a decision: to the queue, and to the chat where it would stand. */
+function addHeld(state: ChannelState, hold: HeldMessage): ChannelState {
+  const next = addMessage(state, heldMessage(hold))
+  if (next.queue.some(({ messageId }) => messageId === hold.messageId)) return next
+  return next.queue.length < maxMessages ? { ...next, queue: [...next.queue, hold] } : { ...next, queueState: { ...next.queueState, hasMore: true } }
+}
+
+/** senderOf is a sender of whom not everything is known. */
+const senderOf = (user: Partial<Message['sender']>): Message['sender'] => ({ roles: [], isOwner: false, isSubscriber: false, isBot: false, ...user }) as Message['sender']
+
+function heldMessage(hold: HeldMessage): Message {
+  const { messageId, message, heldAt, replyToMessageId, user: { id, username, displayName, avatarUrl }, facts } = hold
+  const sender = senderOf({ id, username, displayName, avatarUrl, roles: facts.roles, isSubscriber: facts.isSubscriber })
+  return { id: messageId, text: message, at: heldAt, replyTo: replyToMessageId, sender, emotes: [], hold }
+}
+
+/** updateHold takes over a claim or a decision. What is decided leaves the queue, but not its place in the chat. */
+function updateHold(state: ChannelState, messageId: string, change: Partial<HeldMessage>): ChannelState {
+  const isPending = (change.status ?? 'PENDING') === 'PENDING'
+  const update = (messages: Message[]): Message[] => messages.map((m) => (m.id === messageId && m.hold ? { ...m, hold: { ...m.hold, ...change } } : m))
+  const queue = isPending ? state.queue.map((one) => (one.messageId === messageId ? { ...one, ...change } : one)) : state.queue.filter((one) => one.messageId !== messageId)
+  return { ...state, queue, messages: update(state.messages), waiting: update(state.waiting) }
+}
+
+/**
+ * addQueue takes over the held messages that were read. Those that this page knows to be decided
+ * wait no more, and those that came since the queue was as before the reading wait too.
+ */
+function addQueue(state: ChannelState, rows: HeldMessage[], hasMore: boolean, before: HeldMessage[]): ChannelState {
+  const decided = new Set([...state.messages, ...state.waiting].filter(({ hold }) => hold && hold.status !== 'PENDING').map(({ id }) => id))
+  const listed = new Set([...before, ...rows].map(({ messageId }) => messageId))
+  const queue = [...rows.filter(({ messageId }) => !decided.has(messageId)), ...state.queue.filter(({ messageId }) => !listed.has(messageId))]
+  const known = new Set([...state.messages, ...state.waiting].map(({ id }) => id))
+  const oldest = state.messages[0]?.at ?? ''
+  const missing = queue.filter(({ messageId, heldAt }) => !known.has(messageId) && heldAt >= oldest).map(heldMessage)
+  const messages = missing.length ? sorted(new Map([...state.messages, ...missing].map((m) => [m.id, m]))).slice(-maxMessages) : state.messages
+  return { ...state, queue, queueState: { isRead: true, hasMore, problem: '' }, messages }
+}

@@ -1,17 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
 import { initialState, reduce, type Action, type ChannelState, type Stream } from './state'
+import { Watched } from './watched'
 
 /** While events arrive faster than this, the page is drawn once for all of them. */
-const drawInterval = 100
+const drawInterval = 150
 
 /** Store holds the state of the channel that is open. */
-export class Store {
+export class Store extends Watched {
   state: ChannelState
-  readonly #listeners = new Set<() => void>()
   #drawing = false
   #drawnAt = 0
 
   constructor(channelId: string, stream: Stream) {
+    super()
     this.state = initialState(channelId, stream)
   }
 
@@ -24,15 +25,10 @@ export class Store {
     setTimeout(() => requestAnimationFrame(() => this.#draw()), Math.max(0, this.#drawnAt + drawInterval - performance.now()))
   }
 
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
   #draw(): void {
     this.#drawing = false
     this.#drawnAt = performance.now()
-    for (const listener of [...this.#listeners]) listener()
+    this.changed()
   }
 }
 

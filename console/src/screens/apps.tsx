@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { clientId } from '../api/session'
 import { useDesk } from '../desk'
-import { Button, Empty, Problem, Progress } from '../ui/basics'
+import { Button, Empty } from '../ui/basics'
 import { Confirm } from '../ui/dialog'
 import { useLoad } from '../ui/load'
+import { Waiting } from '../ui/page'
 
 const scopes: Record<string, string> = {
   'users.read': 'read your profile, your channel and your lists', 'channel.moderate': 'moderate in your name, here and in channels that you moderate',
@@ -23,8 +24,7 @@ export function Apps() {
     await actions.run(`Revoking ${grant.clientName}`, `${grant.clientName} has no more rights`, (options) => client.users.revokeGrant({ clientId: grant.clientId }, options))
     grants.reload()
   }
-  if (grants.error) return <Problem error={grants.error} onRetry={grants.reload} />
-  if (!grants.data) return <>{grants.slow && <Progress />}</>
+  if (!grants.data) return <Waiting of={grants} />
   return (
     <>
       <p class="muted">These apps act in your name. You gave them these rights when you signed in to them.</p>

@@ -5,15 +5,16 @@ import { useDesk } from '../desk'
 import { formatAgo, formatNumber, plural } from '../format'
 import { groupEntries, maxEntries, readAway, readSeen, writeSeen } from '../model/away'
 import { hrefOf } from '../route'
-import { Button, Empty, Note, Problem, Progress } from '../ui/basics'
+import { Button, Empty, Note } from '../ui/basics'
 import { useLoad } from '../ui/load'
+import { Page, Waiting } from '../ui/page'
 import { BatchRow } from './batches'
 import { causeOf } from './logline'
-import { LogGroup } from './loggroup'
+import { LogGroup } from './logrow'
 
-/** isByOthers leaves out batches, which have their own list, and what ended by itself, which nobody did. */
+/** isByOthers leaves out what ended by itself, which nobody did. */
 const isByOthers = (userId: string) => (entry: LogEntry): boolean =>
-  entry.moderator?.id !== userId && !(entry.type === 'channel.ban' && entry.batchId) && causeOf(entry) !== 'it ended by itself'
+  entry.moderator?.id !== userId && causeOf(entry) !== 'it ended by itself'
 
 /** useAwayCount counts what others did, if the user has not looked for an hour. */
 export function useAwayCount(screen: string): number {
@@ -34,12 +35,13 @@ export function Away() {
   const { client, channel, profile } = useDesk()
   const [seen, setSeen] = useState(() => readSeen(channel.id, profile.userId))
   const [isBlocked, setBlocked] = useState(false)
-  const { data, error, slow, reload } = useLoad(async (signal) => {
+  const loaded = useLoad(async (signal) => {
     const at = now()
     const since = seen ? Date.parse(seen.at) : at - 86_400_000
     const [log, batches] = await Promise.all([readAway(client, channel.id, seen, at, maxEntries, signal, isByOthers(profile.userId)), client.moderation.listBanBatches({ channelId: channel.id, limit: 100 }, { signal })])
     return { ...log, at, batches: batches.rows.filter((row) => Date.parse(row.createdAt) >= since) }
   }, [channel.id, seen])
+  const { data, reload } = loaded
   const others = data?.entries.filter(isByOthers(profile.userId)) ?? []
   const batches = data?.batches.filter((batch) => batch.bannedBy.id !== profile.userId) ?? []
   const own = data?.entries.filter(({ moderator }) => moderator?.id === profile.userId).length ?? 0
@@ -49,30 +51,22 @@ export function Away() {
     setSeen(next)
   }
   return (
-    <div class="page">
-      <div class="page-inside">
-        <div class="page-head">
-          <h1>While you were away</h1>
-          <Button icon="refresh" onClick={reload}>Refresh</Button>
-          {data && <Button kind="main" icon="check" onClick={mark}>Mark as seen</Button>}
-        </div>
-        <p class="muted">{seen ? <>Since you marked all as seen, {formatAgo(seen.at)}.</> : 'The last 24 hours.'} {own > 0 && <>{plural(own, 'entry', 'entries')} of your own {own === 1 ? 'is' : 'are'} left out.</>}</p>
-        {isBlocked && <Note kind="warn">This browser blocks storage for this page. Next time it shows the last 24 hours again.</Note>}
-        {error ? <Problem error={error} onRetry={reload} /> : null}
-        {!data && slow && <Progress />}
-        {data && !error && (
-          <>
-            <Cards entries={others} batches={batches} hasMore={data.hasMore} />
-            {data.hasMore && <Note kind="warn">More happened than this page shows. <a href={hrefOf({ channel: channel.username, screen: 'log' })}>The log</a> has everything.</Note>}
-            {batches.length > 0 && <section class="box" aria-label="Batches"><header><h2>Raids and other batches of bans</h2></header><ul class="entries">{batches.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={reload} />)}</ul></section>}
-            <section class="box" aria-label="What was done">
-              {others.length === 0 ? <Empty icon="check" title={batches.length > 0 ? 'Nothing else happened' : 'Nothing happened'}>No other moderator did anything in this time.</Empty>
-                : <ul class="entries">{groupEntries(others).map((group) => <LogGroup key={group[0]!.id} group={group} />)}</ul>}
-            </section>
-          </>
-        )}
-      </div>
-    </div>
+    <Page title="While you were away" beside={<><Button icon="refresh" onClick={reload}>Refresh</Button>{data && <Button kind="main" icon="check" onClick={mark}>Mark as seen</Button>}</>}>
+      <p class="muted">{seen ? <>Since you marked all as seen, {formatAgo(seen.at)}.</> : 'The last 24 hours.'} {own > 0 && <>{plural(own, 'entry', 'entries')} of your own {own === 1 ? 'is' : 'are'} left out.</>}</p>
+      {isBlocked && <Note kind="warn">This browser blocks storage for this page. Next time it shows the last 24 hours again.</Note>}
+      {!data && <Waiting of={loaded} />}
+      {data && (
+        <>
+          <Cards entries={others} batches={batches} hasMore={data.hasMore} />
+          {data.hasMore && <Note kind="warn">More happened than this page shows. <a href={hrefOf({ channel: channel.username, screen: 'log' })}>The log</a> has everything.</Note>}
+          {batches.length > 0 && <section class="box" aria-label="Batches"><header><h2>Raids and other batches of bans</h2></header><ul class="entries">{batches.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={reload} />)}</ul></section>}
+          <section class="box" aria-label="What was done">
+            {others.length === 0 ? <Empty icon="check" title={batches.length > 0 ? 'Nothing else happened' : 'Nothing happened'}>No other moderator did anything in this time.</Empty>
+              : <ul class="entries">{groupEntries(others).map((group) => <LogGroup key={group[0]!.id} group={group} />)}</ul>}
+          </section>
+        </>
+      )}
+    </Page>
   )
 }
 

@@ -2,9 +2,8 @@ import type { BanBatch } from '@moderato-live/client'
 import { useEffect, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { now } from '../api/clock'
-import { useDesk } from '../desk'
+import { useDesk, useReadOnly } from '../desk'
 import { formatNumber, plural } from '../format'
-import { useStored } from '../model/store'
 import { hrefOf } from '../route'
 import { Button, Check, Empty, Problem, Progress, Remaining, Time } from '../ui/basics'
 import { Confirm } from '../ui/dialog'
@@ -38,8 +37,8 @@ export function Batches({ changed, onUndone }: { changed: unknown; onUndone: (ba
 }
 
 export function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }) {
-  const { channel, store } = useDesk()
-  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const { channel } = useDesk()
+  const readOnly = useReadOnly()
   const [asked, setAsked] = useState(false)
   const query = { batchId: batch.batchId }
   return (
@@ -70,7 +69,9 @@ export function UndoBatch({ batch, onClose, onUndone }: { batch: BanBatch; onClo
     setBusy(true)
     const result = await actions.run(`Undoing the batch of ${users}`, `Undid the batch of ${users}`, (options) => client.moderation.undoBanBatch({ channelId: channel.id, batchId: batch.batchId, restoreMessages: restore }, options))
     onClose()
-    if (result) onUndone()
+    if (!result) return
+    actions.wasUndone(batch.batchId)
+    onUndone()
   }
   return (
     <Confirm title={`Unban ${users}?`} action={`Unban ${users}`} busy={busy} onConfirm={() => void undo()} onClose={onClose}>

@@ -1,12 +1,13 @@
 import type { GetUserResponse } from '@moderato-live/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { unban, unmute } from '../actions'
-import { useDesk } from '../desk'
+import { useDesk, useReadOnly } from '../desk'
 import { formatAgo, formatDay, withoutEmotes } from '../format'
 import { useStored } from '../model/store'
-import { Avatar, Button, Note, Problem, Progress, Remaining, Time, nameColor } from '../ui/basics'
+import { Avatar, Button, Note, Remaining, Time, nameColor } from '../ui/basics'
 import { keyLevels, useKeys } from '../ui/keys'
 import { useLoad } from '../ui/load'
+import { Waiting } from '../ui/page'
 import { LogLine } from './logline'
 import { RoleButtons } from './roles'
 import { SanctionForm } from './sanction'
@@ -18,8 +19,9 @@ type Card = GetUserResponse & Required<Pick<GetUserResponse, 'account' | 'log' |
 
 /** UserCard tells what a moderator must know about a user, and does what can be done about them. */
 export function UserCard({ userId, displayName, form, onForm, onClose }: { userId: string; displayName: string; form: Form; onForm: (form: Form) => void; onClose: () => void }) {
-  const { client, channel, store } = useDesk()
-  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const { client, channel, store, profile } = useDesk()
+  const isSelf = userId === profile.userId
+  const readOnly = useReadOnly()
   // What happens to the user while the card is open shows in it.
   const latest = useStored(store, (state) => state.recent.find((event) => concerns(event.payload, userId))?.metadata.messageId)
   const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }) as Promise<Card>, [userId, channel.id, latest])
@@ -27,7 +29,7 @@ export function UserCard({ userId, displayName, form, onForm, onClose }: { userI
   useEffect(() => {
     if (!form) drawer.current?.focus()
   }, [userId, form])
-  useKeys({ ...(!form && !readOnly && { b: () => onForm('ban') }) }, keyLevels.card)
+  useKeys({ ...(!form && !readOnly && !isSelf && { b: () => onForm('ban') }) }, keyLevels.card)
   const shown = user.data
   const name = shown?.user.displayName ?? displayName
   return (
@@ -36,13 +38,13 @@ export function UserCard({ userId, displayName, form, onForm, onClose }: { userI
         {shown && <Avatar size="large" user={shown.user} />}
         <div class="grow">
           <h2 class={`cut ${nameColor(userId)}`}><bdi>{name}</bdi></h2>
-          {shown && <p class="muted cut">@{shown.user.slug}</p>}
+          {shown && <p class="muted cut">@{shown.user.slug}{isSelf && ', this is you'}</p>}
         </div>
         <Button kind="plain" icon="close" label="Close the card" onClick={onClose} />
       </header>
       <div class="content">
-        {form && name && !readOnly && <SanctionForm key={form} kind={form} target={{ id: userId, displayName: name }} onClose={() => onForm(undefined)} />}
-        {user.error ? <Problem error={user.error} onRetry={user.reload} /> : !shown ? user.slow && <Progress /> : <Content user={shown} canAct={!form && !readOnly} onForm={onForm} />}
+        {form && name && !readOnly && !isSelf && <SanctionForm key={form} kind={form} role={withArticle[shown?.roles[0] ?? '']} target={{ id: userId, displayName: name }} onClose={() => onForm(undefined)} />}
+        {!shown ? <Waiting of={user} /> : <Content user={shown} canAct={!form && !readOnly && !isSelf} onForm={onForm} />}
       </div>
     </aside>
   )
@@ -54,6 +56,7 @@ function concerns(payload: object, userId: string): boolean {
 }
 
 const roleNames: Record<string, string> = { owner: 'Owner', moderator: 'Moderator', vip: 'VIP', og: 'OG' }
+const withArticle: Record<string, string> = { owner: 'the owner', moderator: 'a moderator', vip: 'a VIP', og: 'an OG' }
 
 function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm: (form: Form) => void }) {
   const { client, channel } = useDesk()

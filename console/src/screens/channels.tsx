@@ -21,7 +21,7 @@ export function Channels({ profile, channels, unknown }: { profile: GetProfileRe
           {channels.map((channel) => (
             <li>
               <a class="box channel-box" href={hrefOf({ channel: channel.username })}>
-                <Avatar size="large" user={{ displayName: channel.displayName, avatarUrl: channel.avatarUrl }} />
+                <Avatar size="large" user={channel} />
                 <span class="grow">
                   <span class="row"><strong class="cut">{channel.displayName}</strong><span class="chip">{channel.role === 'owner' ? 'Owner' : 'Moderator'}</span></span>
                   <span class="cut muted block">{channel.stream.title || 'No title'}</span>

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { deleteMessage, mute } from '../actions'
-import { useDesk } from '../desk'
+import { ruleName, useDesk } from '../desk'
 import { formatNumber, plural } from '../format'
+import { decide } from '../hold'
 import type { Message } from '../model/state'
 import { useStored } from '../model/store'
 import { go } from '../route'
@@ -13,21 +14,23 @@ import { Composer } from './composer'
 import { EarlierMessages } from './earlier'
 import { FindUser } from './finduser'
 import { MessageRow } from './message'
+import { ModeStrip } from './modes'
 import { suggestPhrase } from './phrase'
-
-/** How long keys 1 to 5 mute after M, in seconds. */
-export const muteTimes = [60, 600, 3600, 86_400, 604_800] as const
+import { muteTimes } from './sanction'
+import { ShieldSwitch } from './shield'
 
 /** How many messages are drawn until the user asks for earlier ones. */
 const drawn = 150
 
 /** Chat shows the messages of the channel as they arrive. */
 export function Chat() {
-  const { client, channel, store, names, openCard } = useDesk()
+  const desk = useDesk()
+  const { client, channel, store, names, profile, openCard, rules } = desk
   const all = useStored(store, (state) => state.messages)
   const [showsAll, setShowsAll] = useState(false)
   const messages = showsAll ? all : all.slice(-drawn)
   const held = useStored(store, (state) => state.held)
+  const flags = useStored(store, (state) => state.flags)
   const waiting = useStored(store, (state) => state.waitingCount)
   const connection = useStored(store, (state) => state.connection)
   const [selectedId, select] = useState<string | undefined>()
@@ -54,14 +57,20 @@ export function Chat() {
     select(next.id)
     mark(event.shiftKey ? new Set([...marked, ...(selectedId ? [selectedId] : []), next.id]) : new Set())
   }
+  const muteSender = ({ sender }: Message, seconds: number): void => {
+    if (sender.id === profile.userId) return openCard(sender.id)
+    void mute(client, channel.id, sender, seconds)
+  }
   const remove = (message: Message): void => void deleteMessage(client, channel.id, message.id, message.sender)
+  const pending = selected?.hold?.status === 'PENDING' ? selected.hold : undefined
   useKeys({
     j: move(1), k: move(-1), ArrowDown: move(1), ArrowUp: move(-1),
     ...(selected && { Enter: () => openCard(selected.sender.id) }),
     ...(selected && !readOnly && {
-      d: () => remove(selected),
+      ...(!selected.hold && { d: () => remove(selected) }),
+      ...(pending && { a: () => void decide(desk, pending, 'approve'), x: () => void decide(desk, pending, 'deny') }),
       b: () => openCard(selected.sender.id, 'ban', selected.sender.displayName),
-      ...Object.fromEntries(muteTimes.map((seconds, i) => [`m ${i + 1}`, () => void mute(client, channel.id, selected.sender, seconds)])),
+      ...Object.fromEntries(muteTimes.map(([seconds], i) => [`m ${i + 1}`, () => muteSender(selected, seconds)])),
     }),
     Escape: () => (openCard(undefined), leave()),
   })
@@ -70,6 +79,7 @@ export function Chat() {
     <>
       <section class="chat" aria-label="Chat">
         <StreamHead />
+        <ModeStrip><ShieldSwitch /></ModeStrip>
         <Pinned />
         {readOnly && <div class="inside-note"><Note kind="danger">You no longer moderate this channel. You see the public chat, and actions are off.</Note></div>}
         {connection.state === 'ended' && <div class="inside-note"><Note kind="danger">{connection.reason}</Note></div>}
@@ -79,10 +89,10 @@ export function Chat() {
           {messages.length > 0 && <EarlierMessages hidden={all.length - messages.length} onShow={() => setShowsAll(true)} />}
           {messages.length === 0 && connection.state !== 'connecting' && <li><Empty icon="chat" title="No messages yet">Messages appear here as viewers write them.</Empty></li>}
           {messages.map((message) => (
-            <MessageRow key={message.id} message={message} replied={message.replyTo ? all.find((m) => m.id === message.replyTo) : undefined} names={names} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
+            <MessageRow key={message.id} message={message} replied={message.replyTo ? all.find((m) => m.id === message.replyTo) : undefined} names={names} flag={flags[message.id]} ruleNames={(message.hold?.rules ?? flags[message.id]?.rules ?? []).map((id) => ruleName(rules, id)).join(', ')} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
               onSelect={(shift) => (select(message.id), mark(shift ? new Set([...marked, ...(selectedId ? [selectedId] : []), message.id]) : new Set()))}
-              onCard={(form) => openCard(message.sender.id, form, message.sender.displayName)} onDelete={() => remove(message)}
-              onMute={() => void mute(client, channel.id, message.sender, 600)} />
+              onCard={(form) => openCard(message.sender.id, form, message.sender.displayName)} onDelete={() => remove(message)} onDecide={(decision) => void decide(desk, message.hold!, decision)}
+              onMute={() => muteSender(message, 600)} />
           ))}
         </ul>
         </div>
@@ -94,7 +104,8 @@ export function Chat() {
             <span class="grow" />
             <Button little icon="info" keys="↵" onClick={() => openCard(selected.sender.id)}>Card</Button>
             {!readOnly && <>
-              <Button little icon="trash" keys="D" disabled={!!selected.deletion} onClick={() => remove(selected)}>Delete</Button>
+              {pending && <><Button little icon="check" keys="A" onClick={() => void decide(desk, pending, 'approve')}>Approve</Button><Button little icon="close" keys="X" onClick={() => void decide(desk, pending, 'deny')}>Deny</Button></>}
+              <Button little icon="trash" keys="D" disabled={!!selected.deletion || !!selected.hold} onClick={() => remove(selected)}>Delete</Button>
               <Button little icon="mute" keys="M" onClick={() => openCard(selected.sender.id, 'mute', selected.sender.displayName)}>Mute</Button>
               <Button little icon="ban" keys="B" onClick={() => openCard(selected.sender.id, 'ban', selected.sender.displayName)}>Ban</Button>
               <Button little icon="raid" onClick={() => go({ channel: channel.username, screen: 'raid', query: { phrase: suggestPhrase(chosen.map((m) => m.text)) } })}>Raid</Button>

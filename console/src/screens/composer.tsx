@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { messageOf } from '../actions'
+import { messageOf, newKey } from '../actions'
 import { useDesk } from '../desk'
 import { Button } from '../ui/basics'
 
@@ -13,7 +13,7 @@ export function Composer({ onSent }: { onSent: () => void }) {
   const send = async (): Promise<void> => {
     const message = text.trim()
     if (!message || busy) return
-    key.current ??= `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+    key.current ??= newKey()
     setBusy(true)
     setError('')
     try {

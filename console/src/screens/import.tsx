@@ -8,11 +8,11 @@ import { Button, Check, Choices, Field, Note, Problem } from '../ui/basics'
 import { CopyButton, Download } from '../ui/copy'
 import { Dialog } from '../ui/dialog'
 import { JobProgress, useJob } from '../ui/job'
+import { roleNames, type Role } from './roles'
 import { banTimes } from './sanction'
 
 const maxBytes = 10_000_000
 const maxShown = 50
-const roleNames: Record<string, string> = { moderator: 'moderator', vip: 'VIP', og: 'OG' }
 const statuses: [string, string][] = [
   ['EXTENDED', 'Banned for a shorter time, would be extended'], ['ALREADY_BANNED', 'Already banned'], ['USER_NOT_FOUND', 'Unknown here'],
   ['TARGET_IS_CHANNEL', 'The owner of the channel, left out'], ['DUPLICATE', 'Listed twice'], ['INVALID', 'Not a valid name'],
@@ -75,7 +75,7 @@ function useUndo(commit: Commit | undefined): () => (() => void) | undefined {
     const { current } = made
     if (!current?.batchIds.length || told.current === current) return undefined
     told.current = current
-    return actions.tell(`Banned ${plural(current.banned, 'user')} of a list`, () => current.undo())
+    return actions.tell(`Banned ${plural(current.banned, 'user')} of a list`, () => current.undo(), current.batchIds.join())
   }
   useEffect(() => () => void offer(), [])
   return offer
@@ -135,7 +135,7 @@ function Result({ result: { users, withRole, counts, unknown }, terms, withRoles
       </table>
       {withRole.length > 0 && (
         <Note kind="warn">
-          <p class="user-text">{withRole.slice(0, maxShown).map(({ name, role }, i) => <>{i > 0 && ', '}<strong><bdi>{name}</bdi></strong> ({roleNames[role]})</>)}</p>
+          <p class="user-text">{withRole.slice(0, maxShown).map(({ name, role }, i) => <>{i > 0 && ', '}<strong><bdi>{name}</bdi></strong> ({roleNames[role as Role]})</>)}</p>
           <Check label="Ban them too" checked={withRoles} onChange={onWithRoles} />
         </Note>
       )}

@@ -5,7 +5,7 @@ import { Button, Field, SearchField } from '../ui/basics'
 import { useLoad } from '../ui/load'
 import { Select } from '../ui/select'
 
-const groupNames = [['', 'Everything'], ['bans', 'Bans'], ['mutes', 'Mutes'], ['messages', 'Messages'], ['roles', 'Roles'], ['stream', 'Stream']] as const
+const groupNames = [['', 'Everything'], ['bans', 'Bans'], ['mutes', 'Mutes'], ['messages', 'Messages'], ['roles', 'Roles'], ['rules', 'Chat rules'], ['stream', 'Stream']] as const
 const causes = [['', 'Any cause'], ['moderator', 'By hand'], ['batch', 'In a batch'], ['revert', 'In a revert'], ['expired', 'Ended by itself']] as const
 const times = [['', 'Any time'], [3600, 'Last hour'], [86_400, 'Last day'], [604_800, 'Last 7 days'], ['chosen', 'From … to …']] as const
 
@@ -42,15 +42,26 @@ export function useModerators(): { id: string; displayName: string }[] {
   return [{ id: channel.id, displayName: channel.displayName }, ...(data ?? [])]
 }
 
-/** Moderators are the options of a choice. It offers the chosen one even if they moderate no more. */
+/** useFormer returns who lost the role of a moderator last. */
+function useFormer(): { id: string; displayName: string }[] {
+  const { client, channel } = useDesk()
+  const { data } = useLoad((signal) => client.moderation.listLog({ channelId: channel.id, type: ['channel.moderator.remove'], limit: 20 }, { signal }).then(({ rows }) => rows), [channel.id])
+  return data?.flatMap(({ user }) => user ?? []) ?? []
+}
+
+/** Moderators are the options of a choice. It offers former moderators too, and the chosen one always. */
 export function Moderators({ chosen, withoutOwner }: { chosen: string; withoutOwner?: boolean }) {
   const { names } = useDesk()
   const moderators = useModerators().slice(withoutOwner ? 1 : 0)
+  const known = new Set(moderators.map(({ id }) => id))
+  const former = useFormer().filter(({ id }) => !known.has(id) && known.add(id))
   const name = useName(names, chosen, 'Somebody else')
+  const options = (users: typeof former) => users.map((one) => <option value={one.id} selected={one.id === chosen}>{one.displayName}</option>)
   return (
     <>
-      {moderators.map((one) => <option value={one.id} selected={one.id === chosen}>{one.displayName}</option>)}
-      {chosen && !moderators.some((one) => one.id === chosen) && <option value={chosen} selected>{name}</option>}
+      {options(moderators)}
+      {former.length > 0 && <optgroup label="Former moderators">{options(former)}</optgroup>}
+      {chosen && !known.has(chosen) && <option value={chosen} selected>{name}</option>}
     </>
   )
 }

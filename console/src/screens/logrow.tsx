@@ -2,13 +2,13 @@ import type { LogEntry } from '@moderato-live/client'
 import { useState } from 'preact/hooks'
 import { actions, type Change } from '../actions'
 import { useDesk } from '../desk'
-import { formatDuration, plural } from '../format'
-import { kindOf, type Filters } from '../model/logfilter'
-import { Button, Time, nameColor } from '../ui/basics'
-import { causeOf, Evidence, verbOf } from './logline'
+import { formatNumber, plural } from '../format'
+import { batchOf, type Filters, kindOf } from '../model/logfilter'
+import { Button, nameColor, Time } from '../ui/basics'
+import { causeOf, detailOf, Evidence, verbOf } from './logline'
 
 /** LogRow tells what was done, to whom, by whom and why, and undoes it. */
-export function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo: boolean; onFilter?: (change: Partial<Filters>) => void }) {
+function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo: boolean; onFilter?: (change: Partial<Filters>) => void }) {
   const { openCard } = useDesk()
   const { user, moderator, evidence } = entry
   const cause = causeOf(entry)
@@ -20,7 +20,7 @@ export function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo:
         <p class="row wrap entry-line">
           <strong>{verbOf(entry.type)}</strong>
           {user && <button type="button" class={`user-link user-text ${nameColor(user.id)}`} onClick={() => openCard(user.id)}><bdi>{user.displayName}</bdi></button>}
-          <Duration entry={entry} />
+          {detailOf(entry) && <span class="muted">{detailOf(entry)}</span>}
           {moderator && cause !== 'it ended by itself' && <span class="muted">by <bdi class="user-text">{moderator.displayName}</bdi></span>}
           {cause && (entry.batchId && onFilter ? <button type="button" class="chip accent link-chip" title="Show the batch" onClick={() => onFilter({ batchId: entry.batchId! })}>{cause}</button> : <span class="chip">{cause}</span>)}
         </p>
@@ -32,12 +32,6 @@ export function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo:
       {canUndo && user && <UndoEntry entry={entry} user={user} />}
     </li>
   )
-}
-
-/** Duration says for how long a user was banned or muted. */
-function Duration({ entry: { type, createdAt, expiresAt } }: { entry: LogEntry }) {
-  if (type !== 'channel.ban' && type !== 'channel.mute') return null
-  return <span class="muted">{expiresAt ? `for ${formatDuration((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000)}` : 'permanently'}</span>
 }
 
 /** UndoEntry lifts a ban or mute with the messages, if it is still the one in force. */
@@ -59,4 +53,26 @@ function UndoEntry({ entry, user }: { entry: LogEntry; user: NonNullable<LogEntr
     setState(await actions.run(`${doing} ${user.displayName}`, `${done} ${user.displayName}`, lift) ? 'done' : '')
   }
   return state === 'done' ? <span class="chip good">Undone</span> : <Button little icon="undo" busy={state === 'busy'} onClick={() => void undo()}>{kind === 'ban' ? 'Unban' : 'Unmute'}</Button>
+}
+
+/** LogGroup shows entries of the same kind as one, which opens. */
+export function LogGroup({ group, canUndo, onFilter }: { group: LogEntry[]; canUndo?: ReadonlySet<string>; onFilter?: (change: Partial<Filters>) => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const first = group[0]!
+  const row = (entry: LogEntry) => <LogRow key={entry.id} entry={entry} canUndo={canUndo?.has(entry.id) ?? false} {...(onFilter && { onFilter })} />
+  if (group.length === 1) return row(first)
+  const { moderator } = first
+  const batchId = batchOf(first)
+  return (
+    <li>
+      <Time at={first.createdAt} />
+      <details class="grow" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <strong>{verbOf(first.type)}</strong>: {formatNumber(group.length)} {batchId ? 'users' : 'times'}{moderator && <>, by <bdi>{moderator.displayName}</bdi></>}
+          {batchId && onFilter && <> <button type="button" class="chip accent link-chip" title="Show the batch" onClick={() => onFilter({ batchId })}>{causeOf(first)}</button></>}
+        </summary>
+        {isOpen && <ul class="entries">{group.map(row)}</ul>}
+      </details>
+    </li>
+  )
 }

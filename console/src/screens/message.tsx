@@ -3,15 +3,20 @@ import { picture } from '../api/settings'
 import { formatClock, formatFull, withoutEmotes } from '../format'
 import type { Names } from '../model/names'
 import { useName } from '../model/names'
-import type { Deletion, Message } from '../model/state'
+import { statuses } from '../hold'
+import type { Deletion, Flag, Message } from '../model/state'
 import { Button, nameColor } from '../ui/basics'
 import { Icon, type IconName } from '../ui/icon'
+import { Marked } from '../ui/marked'
 
 interface Props {
   message: Message
   /** The message to which it replies, if the page has it. */
   replied: Message | undefined
   names: Names
+  /** What rules found in it, and their names; empty if it was the setting for first messages. */
+  flag: Flag | undefined
+  ruleNames: string
   selected: boolean
   marked: boolean
   readOnly: boolean
@@ -19,6 +24,7 @@ interface Props {
   onCard: (form?: 'ban' | 'mute') => void
   onDelete: () => void
   onMute: () => void
+  onDecide: (decision: 'approve' | 'deny') => void
 }
 
 /** MessageRow shows a message. It is drawn again only when the message or its selection changes. */
@@ -26,8 +32,8 @@ export class MessageRow extends Component<Props, { hasTools: boolean }> {
   override state = { hasTools: false }
 
   override shouldComponentUpdate(next: Props, { hasTools }: { hasTools: boolean }): boolean {
-    const { message, selected, marked, readOnly } = this.props
-    return hasTools !== this.state.hasTools || message !== next.message || selected !== next.selected || marked !== next.marked || readOnly !== next.readOnly
+    const { message, selected, marked, readOnly, flag, ruleNames } = this.props
+    return flag !== next.flag || ruleNames !== next.ruleNames || hasTools !== this.state.hasTools || message !== next.message || selected !== next.selected || marked !== next.marked || readOnly !== next.readOnly
   }
 
   // Only the row under the pointer or with the focus has its buttons: a page of them would be slow.
@@ -38,21 +44,24 @@ export class MessageRow extends Component<Props, { hasTools: boolean }> {
 
   // The handlers are looked up when they run, because a row is not drawn again for new ones.
   override render() {
-    const { message, replied, names, selected, marked, readOnly } = this.props
-    const { sender, deletion } = message
-    const classes = ['message', deletion && 'deleted', marked && 'marked'].filter(Boolean).join(' ')
+    const { message, replied, names, selected, marked, readOnly, flag, ruleNames } = this.props
+    const { sender, deletion, hold } = message
+    const spans = hold?.spans ?? flag?.spans
+    const classes = ['message', deletion && 'deleted', hold && 'held', hold && hold.status !== 'PENDING' && 'over', flag && 'flagged', marked && 'marked'].filter(Boolean).join(' ')
     return (
       <li class={classes} aria-current={selected} onPointerEnter={this.#show} onPointerLeave={this.#hide} onFocusIn={this.#show} onClick={(event) => this.props.onSelect(event.shiftKey)}>
         <time dateTime={message.at} title={formatFull(message.at)}>{formatClock(message.at)}</time>
         <div class="body">
           {message.replyTo && <span class="reply cut">In reply to {replied ? <bdi>{replied.sender.displayName}: {replied.deletion ? 'a deleted message' : withoutEmotes(replied.text)}</bdi> : 'an earlier message'}</span>}
-          <Badges roles={sender.roles} isSubscriber={sender.isSubscriber} isBot={sender.isBot} />
+          <Badges roles={sender.isOwner ? ['owner', ...sender.roles] : sender.roles} isSubscriber={sender.isSubscriber} isBot={sender.isBot} />
           <button type="button" class={`name ${nameColor(sender.id)}`} onClick={(event) => (event.stopPropagation(), this.props.onCard())}><bdi>{sender.displayName}</bdi></button>
           {': '}
-          <bdi class="text"><Text message={message} /></bdi>
+          <bdi class="text">{spans && message.emotes.length === 0 ? <Marked text={message.text} spans={spans} /> : <Text message={message} />}</bdi>
+          {flag && !hold && <span class="chip warn"><Icon name="flag" />Flagged{ruleNames && <>: <bdi>{ruleNames}</bdi></>}</span>}
+          {hold && <HoldMark hold={hold} ruleNames={ruleNames} {...(!readOnly && { onDecide: this.props.onDecide })} />}
           {deletion && <Why deletion={deletion} names={names} />}
         </div>
-        {this.state.hasTools && !readOnly && !deletion && (
+        {this.state.hasTools && !readOnly && !deletion && !hold && (
           <div class="tools" onClick={(event) => event.stopPropagation()}>
             <Button little icon="trash" label="Delete" onClick={() => this.props.onDelete()} />
             <Button little icon="mute" label={`Mute ${sender.displayName} for 10 minutes`} onClick={() => this.props.onMute()} />
@@ -62,6 +71,17 @@ export class MessageRow extends Component<Props, { hasTools: boolean }> {
       </li>
     )
   }
+}
+
+/** HoldMark says that viewers do not see the message, and who decided. */
+function HoldMark({ hold, ruleNames, onDecide }: { hold: NonNullable<Message['hold']>; ruleNames: string; onDecide?: (decision: 'approve' | 'deny') => void }) {
+  if (hold.status !== 'PENDING') return <span class="why">{statuses[hold.status]}{hold.decidedBy && <> by <bdi>{hold.decidedBy.displayName}</bdi></>}</span>
+  return (
+    <span class="hold-mark">
+      <span class="chip warn"><Icon name="queue" />Held: <bdi>{ruleNames || 'first message'}</bdi></span>
+      {onDecide && (['approve', 'deny'] as const).map((decision) => <button type="button" class={`link-chip chip ${decision === 'approve' ? 'accent' : 'danger'}`} onClick={(event) => (event.stopPropagation(), onDecide(decision))}>{decision === 'approve' ? 'Approve' : 'Deny'}</button>)}
+    </span>
+  )
 }
 
 const emotePattern = /(\[emote:[0-9a-f-]{36}\])/

@@ -1,5 +1,6 @@
 import { useDesk } from '../desk'
 import { hrefOf, type Route } from '../route'
+import { Page } from '../ui/page'
 import { RoleList } from './rolelist'
 import { Sanctions } from './sanctions'
 
@@ -14,12 +15,9 @@ const parts: Part[] = [{ part: 'bans', name: 'Bans' }, { part: 'mutes', name: 'M
 export function People({ route }: { route: Route }) {
   const shown = { ...route, part: route.part || 'bans' }
   return (
-    <div class="page">
-      <div class="page-inside">
-        <div class="page-head"><h1>People</h1><Parts route={route} parts={parts} label="Lists of people" /></div>
-        {shown.part === 'roles' ? <RoleList route={shown} /> : <Sanctions kind={shown.part === 'mutes' ? 'mute' : 'ban'} key={shown.part} route={shown} />}
-      </div>
-    </div>
+    <Page title="People" beside={<Parts route={route} parts={parts} label="Lists of people" />}>
+      {shown.part === 'roles' ? <RoleList route={shown} /> : <Sanctions kind={shown.part === 'mutes' ? 'mute' : 'ban'} key={shown.part} route={shown} />}
+    </Page>
   )
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { useDesk } from '../desk'
-import { useStored } from '../model/store'
-import type { Route } from '../route'
+import { useDesk, useReadOnly } from '../desk'
+import { go, type Route } from '../route'
 import { problemOf, useSweep, type Conditions, type Sweep } from '../sweep'
 import { Button, Check, Choices, Empty, Field, Note, Problem, Progress } from '../ui/basics'
+import { Page } from '../ui/page'
 import { Select } from '../ui/select'
 import { Batches } from './batches'
 import { CommitPanel } from './raidcommit'
@@ -11,28 +11,27 @@ import { PreviewPanel } from './raidpreview'
 
 /** Raid finds the accounts of a raid by what they have in common, and bans them as one batch. */
 export function Raid({ route }: { route: Route }) {
-  const { client, channel, profile, store } = useDesk()
-  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const { client, channel, profile } = useDesk()
+  const readOnly = useReadOnly()
   const sweep = useSweep(client, channel.id, profile.userId)
   const { commit } = sweep
   const phrase = route.query.get('phrase')
   useEffect(() => {
-    if (phrase && !commit) sweep.set({ kind: 'phrase', text: phrase })
+    if (!phrase || commit) return
+    sweep.set({ kind: 'phrase', text: phrase })
+    go({ ...route, query: {} }, true) // A reload must not bring it back over what the user typed.
   }, [phrase, sweep, commit === undefined])
   return (
-    <div class="page">
-      <div class="page-inside">
-        <div class="page-head"><h1>Raid</h1></div>
-        {readOnly && <Note kind="danger">You no longer moderate this channel, so you cannot ban anybody.</Note>}
-        {commit ? <CommitPanel sweep={sweep} commit={commit} readOnly={readOnly} /> : !readOnly && (
-          <div class="raid">
-            <ConditionsForm sweep={sweep} />
-            <section class="box" aria-label="Preview"><Result sweep={sweep} /></section>
-          </div>
-        )}
-        <Batches changed={`${commit?.state} ${commit?.undone}`} onUndone={(batchId) => sweep.wasUndone(batchId)} />
-      </div>
-    </div>
+    <Page title="Raid">
+      {readOnly && <Note kind="danger">You no longer moderate this channel, so you cannot ban anybody.</Note>}
+      {commit ? <CommitPanel sweep={sweep} commit={commit} readOnly={readOnly} /> : !readOnly && (
+        <div class="raid">
+          <ConditionsForm sweep={sweep} />
+          <section class="box" aria-label="Preview"><Result sweep={sweep} /></section>
+        </div>
+      )}
+      <Batches changed={`${commit?.state} ${commit?.undone} ${commit?.batch?.bannedCount}`} onUndone={(batchId) => sweep.wasUndone(batchId)} />
+    </Page>
   )
 }
 
@@ -40,12 +39,12 @@ function Result({ sweep }: { sweep: Sweep }) {
   if (sweep.previewing) return <Progress text="Looking for users who match" />
   if (sweep.previewError) return <div class="inside"><Problem error={sweep.previewError} onRetry={() => void sweep.find()} /></div>
   if (sweep.preview) return <PreviewPanel key={sweep.preview.result.sweepToken} sweep={sweep} preview={sweep.preview} />
-  return <Empty icon="raid" title="Nobody is banned yet">A preview shows whom the conditions match. You decide after that.</Empty>
+  return <Empty icon="raid" title="No preview yet">A preview shows whom the conditions match. You decide after that.</Empty>
 }
 
 const windows = [[60, '1 min'], [300, '5 min'], [600, '10 min'], [1800, '30 min'], [3600, '1 h']] as const
 const ages = [[0, 'Does not matter'], [300, 'In the last 5 min'], [600, 'In the last 10 min'], [3600, 'In the last hour'], [86_400, 'In the last day'], [604_800, 'In the last 7 days']] as const
-const exemptions = [[0, 'All followers'], [86_400, 'Followers of more than 1 day'], [604_800, 'Followers of more than 7 days'], [1_209_600, 'Followers of more than 14 days'], [315_360_000, 'No followers']] as const
+const exemptions = [[0, 'All followers'], [86_400, 'Followers of more than 1 day'], [604_800, 'Followers of more than 7 days'], [1_209_600, 'Followers of more than 14 days'], [315_360_000, 'Followers are not exempt']] as const
 
 function ConditionsForm({ sweep }: { sweep: Sweep }) {
   const { conditions } = sweep

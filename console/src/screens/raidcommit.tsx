@@ -28,7 +28,8 @@ export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit:
         {state === 'done' && !undone && <Outcome commit={commit} count={count} />}
         {state === 'done' && !undone && batchId && <Propagation batchId={batchId} />}
         <div class="row wrap">
-          {commit.batch && !undone && !readOnly && <Button icon="undo" onClick={() => setAsked(true)}>{state === 'busy' ? 'Stop and undo' : 'Undo'}</Button>}
+          {state !== 'failed' && !undone && !readOnly && <Button icon="undo" disabled={!commit.batch} onClick={() => setAsked(true)}>{state === 'busy' ? 'Stop and undo' : 'Undo'}</Button>}
+          {state === 'done' && !undone && !readOnly && <Button icon="refresh" onClick={() => sweep.again()}>Preview again</Button>}
           {state !== 'busy' && <Button kind="main" icon="plus" onClick={() => sweep.close()}>New sweep</Button>}
         </div>
       </div>
@@ -44,7 +45,8 @@ function titleOf({ state, matched, undone, result }: Commit, count: number): str
   return result?.status === 'ENDED' ? `Sweep ended after ${plural(count, 'user')}` : `${plural(count, 'user')} banned`
 }
 
-function Outcome({ commit: { result }, count }: { commit: Commit; count: number }) {
+function Outcome({ commit, count }: { commit: Commit; count: number }) {
+  const { result } = commit
   if (!result) return null
   const { counts: { banned, extended, alreadyBanned, userNotFound }, status } = result
   const joined = count - banned - extended
@@ -56,6 +58,7 @@ function Outcome({ commit: { result }, count }: { commit: Commit; count: number 
     <>
       {status === 'ENDED' && <Note kind="warn">The sweep ended before all users were banned: it was undone, or its author lost the right to ban.</Note>}
       {parts.length > 0 && <p>{parts.join(', ')}.</p>}
+      <p class="muted">{commit.terms.afterglowSeconds > 0 ? 'Who wrote between the preview and the bans is not among them.' : 'Who came after the preview is not among them.'} Preview again to see who that is.</p>
     </>
   )
 }

@@ -45,7 +45,7 @@ export function PreviewPanel({ sweep, preview: { conditions, result } }: { sweep
             </ul>
           </>
         )}
-        {result.matched > 0 && <CommitForm sweep={sweep} matched={result.matched} hasText={conditions.text !== ''} kind={conditions.kind} disabled={isChanged || isOver} />}
+        {result.matched > 0 && <CommitForm sweep={sweep} matched={result.matched} text={conditions.text} kind={conditions.kind} disabled={isChanged || isOver} />}
       </div>
     </>
   )
@@ -66,8 +66,8 @@ export function useIsOver(at: string): boolean {
 
 const afterglows = [[0, 'None'], [60, '1 min'], [120, '2 min'], [300, '5 min'], [600, '10 min']] as const
 
-function CommitForm({ sweep, matched, hasText, kind, disabled }: { sweep: Sweep; matched: number; hasText: boolean; kind: 'phrase' | 'pattern'; disabled: boolean }) {
-  const [terms, setTerms] = useState<Terms>({ reason: '', durationSeconds: 0, afterglowSeconds: 0 })
+function CommitForm({ sweep, matched, text: found, kind, disabled }: { sweep: Sweep; matched: number; text: string; kind: 'phrase' | 'pattern'; disabled: boolean }) {
+  const [terms, setTerms] = useState<Terms>({ ...sweep.terms, reason: sweep.terms.reason || (found && `Raid: ${found}`).slice(0, 500) })
   const [asked, setAsked] = useState(false)
   const set = (change: Partial<Terms>): void => setTerms({ ...terms, ...change })
   const text = `Ban ${plural(matched, 'user')}`
@@ -75,7 +75,7 @@ function CommitForm({ sweep, matched, hasText, kind, disabled }: { sweep: Sweep;
     <form class="stack commit-form" aria-label="Ban them" onSubmit={(event) => (event.preventDefault(), setAsked(true))}>
       <Field label="Reason (optional)">{(attributes) => <input class="input" {...attributes} value={terms.reason} maxLength={500} autocomplete="off" onInput={(event) => set({ reason: event.currentTarget.value })} />}</Field>
       <div class="field"><span class="label">Ban them</span><Choices<number> label="Duration" values={banTimes} value={terms.durationSeconds} onChange={(durationSeconds) => set({ durationSeconds })} /></div>
-      {hasText && (
+      {found && (
         <div class="field">
           <span class="label">Afterglow</span>
           <Choices<number> label="Afterglow" values={afterglows} value={terms.afterglowSeconds} onChange={(afterglowSeconds) => set({ afterglowSeconds })} />

@@ -1,6 +1,6 @@
-import type { RevertModeratorResponse } from '@moderato-live/client'
+import type { ChatRule, RevertModeratorResponse } from '@moderato-live/client'
 import { useRef, useState } from 'preact/hooks'
-import { messageOf } from '../actions'
+import { messageOf, newKey } from '../actions'
 import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { formatNumber, plural } from '../format'
@@ -22,10 +22,10 @@ function describe({ unbanned, unmuted, restored }: Counts): string {
 }
 
 /**
- * RevertDialog lifts all that a moderator did since a time: first as a dry run. The server does
+ * RevertDialog lifts all that a moderator did since a time, or that a rule did: first as a dry run. The server does
  * at most 10,000 at a time, so it is asked again until nothing remains.
  */
-export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: string; onClose: () => void }) {
+export function RevertDialog({ moderatorId: first, rule, onClose }: { moderatorId: string; rule?: ChatRule; onClose: () => void }) {
   const { client, channel } = useDesk()
   const [moderatorId, setModeratorId] = useState(first === channel.id ? '' : first)
   const [range, setRange] = useState<number>(3600)
@@ -35,10 +35,10 @@ export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: str
   const [state, setState] = useState<'' | 'looking' | 'reverting' | 'stopped' | 'ended'>('')
   const [error, setError] = useState<unknown>()
   const stopped = useRef(false)
-  const keys = useRef<string[]>([])
+  const key = useRef<string>(undefined)
   const forget = (): void => (setFound(undefined), setDone(undefined), setError(undefined), setState(''))
   const call = (since: string, dryRun: boolean, idempotencyKey?: string) =>
-    client.moderation.revertModerator({ channelId: channel.id, moderatorId, since, dryRun }, idempotencyKey ? { idempotencyKey } : {})
+    client.moderation.revertModerator({ channelId: channel.id, ...(rule ? { ruleId: rule.ruleId } : { moderatorId, since }), dryRun }, idempotencyKey ? { idempotencyKey } : {})
 
   const look = async (): Promise<void> => {
     forget()
@@ -58,9 +58,8 @@ export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: str
     try {
       for (let counts = done ?? none; ; ) {
         // A call that failed is repeated with its key, so that its counts are not lost.
-        const key = (keys.current[0] ??= crypto.getRandomValues(new Uint32Array(4)).join('-'))
-        const part = await call(found!.since, false, key)
-        keys.current = []
+        const part = await call(found!.since, false, (key.current ??= newKey()))
+        key.current = undefined
         counts = sum(counts, part.counts)
         setDone(counts)
         if (!part.hasMore) return setState('ended')
@@ -73,7 +72,7 @@ export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: str
   }
   const busy = state === 'looking' || state === 'reverting'
   const isEmpty = found && total(found.counts) === 0
-  const canLook = moderatorId !== '' && (range > 0 || chosen !== '')
+  const canLook = rule !== undefined || moderatorId !== '' && (range > 0 || chosen !== '')
   const action = found && `Lift ${found.hasMore ? 'more than ' : ''}${describe(found.counts)}`
   const footer = state === 'ended' ? <Button kind="main" onClick={onClose}>Close</Button> : (
     <>
@@ -82,12 +81,12 @@ export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: str
     </>
   )
   return (
-    <Dialog wide title="Revert a moderator" onClose={() => !busy && onClose()} onSubmit={() => !busy && void (found && !isEmpty ? revert() : canLook && look())} footer={footer}>
-      <p class="muted">Lifts every ban and mute of this moderator that is still in force, and brings the messages back. Bans by others stay.</p>
-      <Select label="Moderator" value={moderatorId} disabled={busy || !!done} onChange={(id) => (setModeratorId(id), forget())}><option value="">Choose a moderator</option><Moderators chosen={moderatorId} withoutOwner /></Select>
+    <Dialog wide title={rule ? `Undo what “${rule.name}” did` : 'Revert a moderator'} onClose={() => !busy && onClose()} onSubmit={() => !busy && void (found && !isEmpty ? revert() : canLook && look())} footer={footer}>
+      <p class="muted">Lifts every {rule ? 'mute that this rule made and' : 'ban and mute of this moderator'} that is still in force, and brings the messages back. {rule ? 'The rule stays: switch it off first if it is wrong.' : 'Bans by others stay.'}</p>
+      {!rule && <Select label="Moderator" value={moderatorId} disabled={busy || !!done} onChange={(id) => (setModeratorId(id), forget())}><option value="">Choose a moderator</option><Moderators chosen={moderatorId} withoutOwner /></Select>}
       {moderatorId && <StillModerator id={moderatorId} />}
-      {!done && !busy && <div class="field"><span class="label">What they did in the last</span><Choices<number> label="What they did in the last" values={ranges} value={range} onChange={(next) => (setRange(next), forget())} /></div>}
-      {!done && !busy && range === 0 && <TimeField label="Since" value={chosen} onChange={(at) => (setChosen(at), forget())} />}
+      {!rule && !done && !busy && <div class="field"><span class="label">What they did in the last</span><Choices<number> label="What they did in the last" values={ranges} value={range} onChange={(next) => (setRange(next), forget())} /></div>}
+      {!rule && !done && !busy && range === 0 && <TimeField label="Since" value={chosen} onChange={(at) => (setChosen(at), forget())} />}
       {error ? <Problem error={messageOf(error)} /> : null}
       {found && !done && <Found found={found} />}
       {done && <Note kind={state === 'ended' ? 'good' : 'warn'}>{state === 'ended' ? 'All is lifted: ' : 'Lifted so far: '}{describe(done)}.{state === 'stopped' && ' More remains.'}</Note>}
@@ -96,7 +95,7 @@ export function RevertDialog({ moderatorId: first, onClose }: { moderatorId: str
 }
 
 function Found({ found: { counts, results, hasMore } }: { found: RevertModeratorResponse }) {
-  if (total(counts) === 0) return <Note kind="good">Nothing of this moderator since then is still in force.</Note>
+  if (total(counts) === 0) return <Note kind="good">Nothing of that is in force any more.</Note>
   const names = results.flatMap(({ username }) => username ?? []).slice(0, 20)
   return (
     <Note kind="warn">

@@ -2,9 +2,8 @@ import type { Event } from '@moderato-live/client'
 import { useRef, useState } from 'preact/hooks'
 import { messageOf } from '../actions'
 import type { RoleHolder } from '@moderato-live/client'
-import { useDesk } from '../desk'
+import { useDesk, useReadOnly } from '../desk'
 import { formatDay } from '../format'
-import { useStored } from '../model/store'
 import type { Route } from '../route'
 import { Button, Choices, Empty, Field, SearchField } from '../ui/basics'
 import { Icon } from '../ui/icon'
@@ -17,11 +16,11 @@ type Row = Omit<RoleHolder, 'role'> & ListedUser & { role: Role }
 
 /** RoleList lists who has a role. The owner gives roles and takes them. */
 export function RoleList({ route }: { route: Route }) {
-  const { client, channel, store } = useDesk()
+  const { client, channel } = useDesk()
   const filter = useFilters(route)
   const roles = useRoles()
   const [taking, setTaking] = useState<Row[] | undefined>()
-  const isOwner = useStored(store, (state) => !state.connection.rightLost) && channel.role === 'owner'
+  const isOwner = !useReadOnly() && channel.role === 'owner'
   const query = route.query.get('query') ?? ''
   const role = route.query.get('role') ?? ''
   const shown = useRef<ReadonlySet<string>>(new Set())

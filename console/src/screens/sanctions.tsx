@@ -1,16 +1,16 @@
 import type { BannedUser, Event, Moderato } from '@moderato-live/client'
 import { useState } from 'preact/hooks'
-import { useDesk } from '../desk'
+import { useDesk, useReadOnly } from '../desk'
 import { formatAgo } from '../format'
-import { useStored } from '../model/store'
 import { hrefOf, type Route } from '../route'
 import { Button, Check, Empty, Field, Remaining, SearchField, Time } from '../ui/basics'
 import { Icon } from '../ui/icon'
-import { useLoad } from '../ui/load'
+import { Select } from '../ui/select'
 import { Bulk } from './bulk'
 import type { Change } from './changes'
 import { Export } from './export'
 import { Import } from './import'
+import { Moderators } from './logfilters'
 import { UserList, useFilters, useUserList, type Column, type ListedUser } from './userlist'
 
 /** A ban or mute in force. */
@@ -52,10 +52,10 @@ const kinds = {
 
 /** Sanctions lists who is banned or muted, and lifts bans or mutes, also many at once. */
 export function Sanctions({ kind, route }: { kind: 'ban' | 'mute'; route: Route }) {
-  const { client, channel, store } = useDesk()
+  const { client, channel } = useDesk()
   const filter = useFilters(route)
   const [open, setOpen] = useState<'import' | 'export' | Row[] | undefined>()
-  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const readOnly = useReadOnly()
   const filters: Filters = Object.fromEntries([...route.query].filter(([name, value]) => value && (name === 'query' || (kind === 'ban' && /^(bannedBy|batchId)$/.test(name)))))
   const isFiltered = Object.keys(filters).length > 0
   const { read, changeOf, done, verbs, nobody } = kinds[kind]
@@ -67,7 +67,7 @@ export function Sanctions({ kind, route }: { kind: 'ban' | 'mute'; route: Route 
       <div class="filters">
         <SearchField label={`Search ${done.toLowerCase()} users`} value={filters.query ?? ''} onSearch={(query) => filter({ query })} />
         {kind === 'ban' && <>
-          <BannedBy value={filters.bannedBy ?? ''} onChange={(bannedBy) => filter({ bannedBy })} />
+          <Select label="Banned by" value={filters.bannedBy ?? ''} onChange={(bannedBy) => filter({ bannedBy })}><option value="">Anybody</option><Moderators chosen={filters.bannedBy ?? ''} /></Select>
           <Button icon="download" onClick={() => setOpen('export')}>Export</Button>
           {!readOnly && <Button icon="upload" onClick={() => setOpen('import')}>Import a list</Button>}
         </>}
@@ -93,21 +93,6 @@ const columns = (done: string, batch: (id: string) => string): Column<Row>[] => 
   { name: `${done} by`, cell: (row) => <bdi>{row.by.displayName}</bdi> },
   { name: done, cell: (row) => <Time at={row.at} /> },
 ]
-
-function BannedBy({ value, onChange }: { value: string; onChange: (userId: string) => void }) {
-  const { client, channel } = useDesk()
-  const team = useLoad((signal) => client.moderation.listModerators({ channelId: channel.id }, { signal }).then((rows) => rows), [channel.id])
-  const people = [{ id: channel.id, displayName: channel.displayName }, ...(team.data ?? [])]
-  return (
-    <Field label="Banned by" class="by">{(attributes) => (
-      <select class="input" {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">Anyone</option>
-        {people.map(({ id, displayName }) => <option value={id} selected={id === value}>{displayName}</option>)}
-        {value && !people.some(({ id }) => id === value) && <option value={value} selected>Somebody else</option>}
-      </select>
-    )}</Field>
-  )
-}
 
 function Lift({ kind, users, onDone, onClose }: { kind: 'ban' | 'mute'; users: Row[]; onDone: (keys: string[]) => void; onClose: () => void }) {
   const { client, channel } = useDesk()

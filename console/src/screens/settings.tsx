@@ -1,6 +1,7 @@
 import { useDesk } from '../desk'
 import type { Route } from '../route'
 import { Empty } from '../ui/basics'
+import { Page } from '../ui/page'
 import { Apps } from './apps'
 import { Parts, type Part } from './people'
 import { RoleList } from './rolelist'
@@ -14,12 +15,9 @@ export function Settings({ route }: { route: Route }) {
   const { channel } = useDesk()
   const Shown = { stream: StreamInfo, apps: Apps, webhooks: Webhooks }[route.part] ?? RoleList
   return (
-    <div class="page">
-      <div class="page-inside">
-        <div class="page-head"><h1>Settings</h1>{channel.role === 'owner' && <Parts route={route} parts={parts} label="Settings" />}</div>
-        {channel.role === 'owner' ? <Shown route={{ ...route, part: route.part || 'roles' }} key={route.part} />
-          : <Empty icon="settings" title={`Only ${channel.displayName} can change the settings`}>You moderate this channel. Its roles are under People.</Empty>}
-      </div>
-    </div>
+    <Page title="Settings" beside={channel.role === 'owner' && <Parts route={route} parts={parts} label="Settings" />}>
+      {channel.role === 'owner' ? <Shown route={{ ...route, part: route.part || 'roles' }} key={route.part} />
+        : <Empty icon="settings" title={`Only ${channel.displayName} can change the settings`}>You moderate this channel. Its roles are under People.</Empty>}
+    </Page>
   )
 }

@@ -19,13 +19,14 @@ export function Bar() {
     <header class="bar">
       <a class="brand" href="#/"><img src="icon.svg" alt="" width="24" height="24" /><span class="name">Moderato</span><span class="hidden-text">All channels</span></a>
       <button type="button" class="channel-switch" aria-haspopup="dialog" onClick={() => setSwitching(true)}>
-        <Avatar user={{ displayName: channel.displayName, avatarUrl: channel.avatarUrl }} />
+        <Avatar user={channel} />
         <span class="cut">{channel.displayName}</span>
         <Icon name="down" />
       </button>
       <span class={`live-mark ${stream.isLive ? 'on' : ''}`}>{stream.isLive ? 'Live' : 'Offline'}</span>
       <span class="grow" />
       <ConnectionMark />
+      <span class="muted small cut me">{profile.displayName}</span>
       <Button kind="plain" icon="exit" label={`Sign out ${profile.displayName}`} onClick={() => void session.signOut()} />
       {switching && <ChannelSwitch onClose={() => setSwitching(false)} />}
     </header>
@@ -72,7 +73,7 @@ function ChannelSwitch({ onClose }: { onClose: () => void }) {
         {channels.map((one) => (
           <li>
             <a class="row channel-link" href={hrefOf({ channel: one.username })} aria-current={one.id === channel.id ? 'true' : undefined} onClick={onClose}>
-              <Avatar user={{ displayName: one.displayName, avatarUrl: one.avatarUrl }} />
+              <Avatar user={one} />
               <span class="grow cut"><strong>{one.displayName}</strong> <span class="muted small">{one.stream.title}</span></span>
               <span class={`live-mark ${one.stream.isLive ? 'on' : ''}`}>{one.stream.isLive ? 'Live' : 'Offline'}</span>
             </a>
@@ -96,30 +97,37 @@ interface Item {
 
 const items: Item[] = [
   { screen: 'chat', name: 'Chat', icon: 'chat', keys: 'G C' },
+  { screen: 'queue', name: 'Queue', icon: 'queue', keys: 'G Q' },
   { screen: 'raid', name: 'Raid', icon: 'raid', keys: 'G R' },
   { screen: 'people', part: 'bans', name: 'People', icon: 'people', keys: 'G U' },
   { screen: 'log', name: 'Log', icon: 'log', keys: 'G L' },
+  { screen: 'rules', part: 'rules', name: 'Chat rules', icon: 'rules', keys: 'G T', further: true },
   { screen: 'plots', name: 'Plots', icon: 'plots', keys: 'G P', further: true },
   { screen: 'away', name: 'While away', icon: 'away', further: true },
   { screen: 'settings', part: 'roles', name: 'Settings', icon: 'settings', ownerOnly: true, further: true },
 ]
 
+const Count = ({ count, label }: { count: number; label: string }) => (count > 0 ? <span class="chip accent count"><span class="hidden-text">{label}: </span>{count > 99 ? '99+' : count}</span> : null)
+
 /** Rail leads to the screens: at the side, or at the bottom of a phone. */
 export function Rail({ route, onHelp }: { route: Route; onHelp: () => void }) {
-  const { channel } = useDesk()
+  const { channel, store } = useDesk()
+  const held = useStored(store, ({ queue, queueState }) => (queueState.hasMore ? 100 : queue.length))
   const [more, setMore] = useState(false)
   const away = useAwayCount(route.screen)
   const shown = items.filter((item) => !item.ownerOnly || channel.role === 'owner')
   const link = (item: Item) => (
     <a class={item.further ? 'wide-only' : ''} title={item.name} href={hrefOf({ channel: channel.username, screen: item.screen, part: item.part ?? '' })} aria-current={route.screen === item.screen ? 'page' : undefined}>
-      <Icon name={item.icon} /><span class="name">{item.name}</span>{item.screen === 'away' && route.screen !== 'away' && away > 0 && <span class="chip accent count"><span class="hidden-text">New: </span>{away > 99 ? '99+' : away}</span>}{item.keys && <span class="keys" aria-hidden="true">{item.keys}</span>}
+      <Icon name={item.icon} /><span class="name">{item.name}</span>{item.screen === 'away' && route.screen !== 'away' && <Count count={away} label="New" />}{item.screen === 'queue' && <Count count={held} label="Waiting" />}{item.keys && <span class="keys" aria-hidden="true">{item.keys}</span>}
     </a>
   )
   return (
-    <nav class="rail" aria-label="Screens">
-      {shown.map(link)}
-      <button type="button" class="end wide-only" title="Keys" onClick={onHelp}><Icon name="keyboard" /><span class="name">Keys</span><span class="keys" aria-hidden="true">?</span></button>
-      <button type="button" class="narrow-only" aria-haspopup="dialog" onClick={() => setMore(true)}><Icon name="more" /><span class="name">More</span></button>
+    <>
+      <nav class="rail" aria-label="Screens">
+        {shown.map(link)}
+        <button type="button" class="end wide-only" title="Keys" onClick={onHelp}><Icon name="keyboard" /><span class="name">Keys</span><span class="keys" aria-hidden="true">?</span></button>
+        <button type="button" class="narrow-only" aria-haspopup="dialog" onClick={() => setMore(true)}><Icon name="more" /><span class="name">More</span></button>
+      </nav>
       {more && (
         <Dialog title="More" onClose={() => setMore(false)}>
           <ul class="lines">
@@ -129,6 +137,6 @@ export function Rail({ route, onHelp }: { route: Route; onHelp: () => void }) {
           </ul>
         </Dialog>
       )}
-    </nav>
+    </>
   )
 }

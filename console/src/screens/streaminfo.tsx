@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { actions } from '../actions'
-import { useDesk } from '../desk'
+import { useDesk, useReadOnly } from '../desk'
 import { useStored } from '../model/store'
 import { Button, Empty, Field, Problem, Progress, SearchField } from '../ui/basics'
 import { Dialog } from '../ui/dialog'
 import { useList, useLoad } from '../ui/load'
+import { Waiting } from '../ui/page'
 
 interface Info {
   title: string
@@ -22,7 +23,7 @@ const byName = languages.map((tag) => [tag, nameOf(tag)] as const).sort((a, b) =
 export function StreamInfo() {
   const { client, channel, store } = useDesk()
   const { title: told, category: toldCategory } = useStored(store, (state) => state.stream)
-  const readOnly = useStored(store, (state) => state.connection.rightLost)
+  const readOnly = useReadOnly()
   const info = useLoad(async (signal): Promise<Info> => {
     const { rows: [row] } = await client.channels.listChannels({ slug: [channel.username], type: 'all' }, { signal })
     if (!row) throw new Error('The channel was not found.')
@@ -32,8 +33,7 @@ export function StreamInfo() {
   const [choosing, setChoosing] = useState(false)
   useEffect(() => setEdited((before) => (info.data ? different(before, info.data) : before)), [info.data])
   const saved = info.data
-  if (info.error) return <Problem error={info.error} onRetry={info.reload} />
-  if (!saved) return <>{info.slow && <Progress />}</>
+  if (!saved) return <Waiting of={info} />
   const { title, lang, category } = { ...saved, ...edited }
   const isChanged = Object.keys(different(edited, saved)).length > 0
   const save = (value: Info) => (options: object): Promise<unknown> =>

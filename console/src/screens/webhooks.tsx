@@ -1,15 +1,16 @@
-import type { CreateWebhookRequest, Webhook } from '@moderato-live/client'
+import type { CreateWebhookRequest, Webhook, WebhookDelivery } from '@moderato-live/client'
 import { useState } from 'preact/hooks'
 import { actions, messageOf, newKey } from '../actions'
+import { now } from '../api/clock'
 import { useDesk } from '../desk'
-import { formatDay, plural } from '../format'
+import { formatClock, formatDay, plural } from '../format'
 import type { Route } from '../route'
-import { Button, Check, Choices, Empty, Field, Note, Problem, Progress, Time } from '../ui/basics'
+import { Button, Check, Choices, Empty, Field, Note, Problem, Time } from '../ui/basics'
 import { CopyButton } from '../ui/copy'
 import { Confirm, Dialog } from '../ui/dialog'
 import { Icon } from '../ui/icon'
-import { useLoad } from '../ui/load'
-import { Deliveries } from './deliveries'
+import { useList, useLoad } from '../ui/load'
+import { Waiting } from '../ui/page'
 import { useFilters } from './userlist'
 
 const reasons: Record<string, string> = {
@@ -37,11 +38,10 @@ export function Webhooks({ route }: { route: Route }) {
     const result = await run(`Changing the secret of ${url}`, `${url} has a new secret`, (options) => client.webhooks.rotateWebhookSecret({ webhookId: id }, options))
     if (result) setAsked({ what: 'secret', secret: result.secret, until: result.formerSecretExpiresAt })
   }
-  if (webhooks.error) return <Problem error={webhooks.error} onRetry={webhooks.reload} />
-  if (!webhooks.data) return <>{webhooks.slow && <Progress />}</>
+  if (!webhooks.data) return <Waiting of={webhooks} />
   return (
     <>
-      <div class="row wrap"><p class="muted grow">A webhook sends what happens in the channel to a server of yours.</p><Button kind="main" icon="plus" onClick={() => setAsked({ what: 'create' })}>New webhook</Button></div>
+      <div class="row wrap"><p class="muted">A webhook sends what happens in the channel to a server of yours.</p><Button kind="main" icon="plus" onClick={() => setAsked({ what: 'create' })}>New webhook</Button></div>
       {webhooks.data.length === 0 && <Empty icon="link" title="No webhooks yet">Bots and dashboards that hear events by webhook appear here.</Empty>}
       {webhooks.data.map((webhook) => (
         <section class="box" key={webhook.id}>
@@ -91,6 +91,7 @@ function Secret({ secret, until, onClose }: { secret: string; until: string | un
 
 const groups: [string, [string, string][]][] = [
   ['Moderation', [['channel.ban', 'Ban'], ['channel.unban', 'Unban'], ['channel.mute', 'Mute'], ['channel.unmute', 'Unmute'], ['channel.mute.expire', 'Mute ended'], ['channel.chat.message_delete', 'Message deleted'], ['channel.chat.clear_user_messages', 'Messages of a user hidden'], ['channel.chat.clear', 'Chat cleared'], ['channel.chat.pin', 'Message pinned']]],
+  ['Chat rules', [['channel.chat.settings', 'Settings changed'], ['channel.chat.rules', 'Rules changed'], ['channel.chat.hold.update', 'Held message decided'], ['channel.shield.begin', 'Shield raised'], ['channel.shield.end', 'Shield lowered'], ['channel.shield.preset', 'Shield preset changed']]],
   ['Roles', [['channel.moderator.add', 'Moderator added'], ['channel.moderator.remove', 'Moderator removed'], ['channel.vip.add', 'VIP added'], ['channel.vip.remove', 'VIP removed'], ['channel.og.add', 'OG added'], ['channel.og.remove', 'OG removed']]],
   ['Viewers', [['channel.follow', 'Follow'], ['channel.unfollow', 'Unfollow'], ['channel.subscribe', 'Subscription'], ['channel.subscription.end', 'Subscription ended'], ['channel.subscription.gift', 'Subscriptions given'], ['channel.thanks', 'Thanks'], ['channel.vote', 'Vote']]],
   ['Stream', [['stream.online', 'Stream started'], ['stream.offline', 'Stream ended'], ['channel.update', 'Stream info changed'], ['channel.raid', 'Raid'], ['channel.chat.message', 'Chat message']]],
@@ -125,5 +126,50 @@ function Create({ onCreated, onClose }: { onCreated: (secret: string) => void; o
       {!all && <div class="type-groups">{groups.map(([name, list]) => <fieldset><legend>{name}</legend>{list.map(([type, text]) => <Check key={type} label={<span title={type}>{text}</span>} checked={types.has(type)} onChange={(on) => toggle(type, on)} />)}</fieldset>)}</div>}
       {problem && <Problem error={problem} />}
     </Dialog>
+  )
+}
+
+const statuses = { delivered: ['good', 'check', 'Delivered'], pending: ['warn', 'clock', 'Waiting'], failed: ['danger', 'warning', 'Given up'] } as const
+
+/** Deliveries lists what a webhook sent in the last days, and sends events again. */
+function Deliveries({ webhook }: { webhook: Webhook }) {
+  const { client } = useDesk()
+  const [readAt, setReadAt] = useState('')
+  const list = useList(async (cursor, signal) => {
+    const page = await client.webhooks.listWebhookDeliveries({ webhookId: webhook.id, limit: 50, ...(cursor && { cursor }) }, { signal })
+    if (!cursor) setReadAt(new Date(now()).toISOString())
+    return page
+  }, [webhook.id])
+  const redeliver = async ({ eventId, type }: WebhookDelivery): Promise<void> => {
+    await actions.run(`Sending ${type} again`, `${type} is sent again`, (options) => client.webhooks.redeliverWebhookEvent({ webhookId: webhook.id, eventId }, options))
+    list.reload()
+  }
+  if (!list.rows) return <Waiting of={list} />
+  return (
+    <div class="deliveries">
+      <p class="row small muted"><span class="grow">As of {readAt && formatClock(readAt)}. A delivery stays here for 7 days.</span><Button little icon="refresh" onClick={list.reload}>Read again</Button></p>
+      {list.error && <Problem error={list.error} onRetry={list.reload} />}
+      {list.rows.length === 0 ? <p class="muted">Nothing was sent in the last 7 days.</p> : (
+        <table class="table">
+          <thead><tr><th scope="col">Event</th><th scope="col">Status</th><th scope="col" class="wide">Attempts</th><th scope="col" class="wide">Next or done</th><th scope="col">Again</th></tr></thead>
+          <tbody>{list.rows.map((row) => <Delivery key={row.id} row={row} onAgain={webhook.status === 'enabled' && (() => void redeliver(row))} />)}</tbody>
+        </table>
+      )}
+      {list.more && <Button busy={list.loadingMore} onClick={list.more}>More</Button>}
+    </div>
+  )
+}
+
+function Delivery({ row, onAgain }: { row: WebhookDelivery; onAgain: false | (() => void) }) {
+  const [kind, icon, text] = statuses[row.status as keyof typeof statuses] ?? ['', 'info', row.status]
+  const at = row.deliveredAt ?? row.nextAttemptAt
+  return (
+    <tr>
+      <th scope="row"><code>{row.type}</code>{row.lastError && <p class="small muted user-text"><bdi>{row.lastError}</bdi></p>}</th>
+      <td><span class={`chip ${kind}`}><Icon name={icon} />{text}</span></td>
+      <td class="wide number">{row.attempts}{row.lastStatus !== null && <span class="muted"> (last: {row.lastStatus})</span>}</td>
+      <td class="wide">{!at ? '–' : row.status === 'pending' && Date.parse(at) < now() ? 'After the earlier ones' : <Time at={at} />}</td>
+      <td>{onAgain ? <Button little onClick={onAgain}>Send<span class="hidden-text"> {row.type} again</span></Button> : '–'}</td>
+    </tr>
   )
 }

@@ -26,6 +26,13 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input:not([type=checkbox], [type=radio]), textarea, select') || target.closest('dialog') !== null)
 }
 
+let byKeyboard = false
+addEventListener('pointerdown', () => void (byKeyboard = false), true)
+addEventListener('keydown', () => void (byKeyboard = true), true)
+
+/** isByKeyboard reports whether the user's latest input was a key. */
+export const isByKeyboard = (): boolean => byKeyboard
+
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isTyping(event.target)) return
   const isControl = event.target instanceof HTMLElement && event.target.matches('button, a, summary, [role=tab]')

@@ -15,10 +15,11 @@ function Toast({ notice }: { notice: Notice }) {
       <p class="grow user-text">
         {state === 'busy' && `${doing}…`}
         {state === 'done' && done}
+        {state === 'asking' && <>Press Z again to undo this: {done}.</>}
         {state === 'undone' && `Undone: ${done}`}
-        {state === 'failed' && <><strong>{doing} failed.</strong> {error}</>}
+        {state === 'failed' && <>{doing && <strong>{doing} failed. </strong>}{error}</>}
       </p>
-      {state === 'done' && undo && <Button little kind="plain" icon="undo" keys="Z" onClick={() => void undo()}>Undo</Button>}
+      {(state === 'done' || state === 'asking') && undo && <Button little kind="plain" icon="undo" keys="Z" onClick={() => void undo()}>Undo</Button>}
       {state === 'failed' && retry && <Button little onClick={retry}>Try again</Button>}
       {state !== 'busy' && <Button little kind="plain" icon="close" label="Dismiss" onClick={() => actions.dismiss(notice)} />}
     </div>

@@ -1,0 +1,25 @@
+import type { HeldMessage } from '@moderato-live/client'
+import { actions } from './actions'
+import type { Desk } from './desk'
+import { formatDuration } from './format'
+
+export const statuses: Record<string, string> = { PENDING: 'Held', APPROVED: 'Approved', DENIED: 'Denied', EXPIRED: 'Expired', CANCELLED: 'Cancelled' }
+
+/** Why a decision did not count. Of a message that somebody else decided, who it was. */
+function reasonOf(result: string, status: string | null, by: string | undefined): string {
+  if (result === 'ALREADY_DECIDED') return `It was ${(statuses[status ?? ''] ?? 'decided').toLowerCase()} before${by ? ` by ${by}` : ''}.`
+  return { EXPIRED: 'The time for a decision had passed.', SENDER_REFUSED: 'The sender is banned or muted meanwhile.' }[result] ?? 'The message does not exist any more.'
+}
+
+/** decide approves or denies a held message, and reports whether the decision counted. */
+export async function decide({ client, channel, store }: Desk, { messageId, user }: HeldMessage, decision: 'approve' | 'deny', muteSeconds?: number): Promise<boolean> {
+  const [doing, done] = decision === 'approve' ? ['Approving', 'Approved'] : ['Denying', 'Denied']
+  const what = `a message by ${user.displayName}${muteSeconds ? ` and muting them for ${formatDuration(muteSeconds)}` : ''}`
+  return await actions.run(`${doing} ${what}`, `${done} ${what.replace('muting', 'muted')}`, async (options) => {
+    const { results: [found] } = await client.held.decideHeldMessages({ channelId: channel.id, decisions: [{ messageId, decision, ...(muteSeconds && { muteSeconds }) }] }, options)
+    const { result, status, decidedBy, decidedAt } = found!
+    if (status && status !== 'PENDING') store.dispatch({ type: 'decided', messageId, hold: { status, decidedBy, decidedAt } })
+    if (result !== 'APPROVED' && result !== 'DENIED') throw new Error(reasonOf(result, status, decidedBy?.displayName))
+    return true
+  }) === true
+}
