@@ -185,7 +185,7 @@ func union(names, further []string) []string {
 // namesEnd reports whether responses with an error state in Retry-After when it ends.
 func namesEnd(r reason) bool {
 	return r == moderatov1.Reason_REASON_MUTE_ACTIVE || r == moderatov1.Reason_REASON_USER_MUTED || r == moderatov1.Reason_REASON_USER_BANNED ||
-		r == moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE
+		r == moderatov1.Reason_REASON_CHAT_RESTRICTED || r == moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE
 }
 
 // errorHeaders returns the headers of the response for errors.
@@ -199,6 +199,9 @@ func errorHeaders(status int, all []reason) []string {
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || slices.ContainsFunc(all, namesEnd) {
 		headers = append(headers, "Retry-After")
+	}
+	if slices.Contains(all, moderatov1.Reason_REASON_MESSAGE_BLOCKED) { // a refusal that may be kept
+		headers = append(headers, "Idempotent-Replayed")
 	}
 	return headers
 }
@@ -220,6 +223,12 @@ func (d *document) errorExample(r reason, rule authz.Rule) object {
 		data = append(data, member{apierr.WebhookID, exampleEventID})
 	case moderatov1.Reason_REASON_USER_BANNED:
 		data = append(data, member{apierr.ExpiresAt, nil})
+	case moderatov1.Reason_REASON_MESSAGE_HELD:
+		data = append(data, member{apierr.MessageID, exampleEventID}, member{apierr.ExpiresAt, exampleTime})
+	case moderatov1.Reason_REASON_CHAT_RESTRICTED:
+		data = append(data, member{apierr.Restriction, "slow"}, member{apierr.RetryAt, exampleTime})
+	case moderatov1.Reason_REASON_VERSION_CONFLICT:
+		data = append(data, member{apierr.Version, 4})
 	case moderatov1.Reason_REASON_SCOPE_MISSING, moderatov1.Reason_REASON_GRANT_MISSING:
 		scope := cmp.Or(rule.Scope, authn.UsersRead)
 		isShared = rule.Scope == ""

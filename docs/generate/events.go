@@ -61,16 +61,18 @@ func (d *document) addEvents() {
 	d.schemas["LiveEventMetadata"] = d.liveMetadata()
 	var all []object
 	for _, e := range events() {
-		metadata := "EventMetadata"
+		metadata := ref("schemas", "EventMetadata")
 		if e.GetLive() {
-			metadata = "LiveEventMetadata"
+			metadata = ref("schemas", "LiveEventMetadata")
+		} else if e.GetAlsoLive() {
+			metadata = object{{"anyOf", []object{metadata, ref("schemas", "LiveEventMetadata")}}}
 		}
 		d.schemas[e.notification()] = object{
 			{"type", "object"},
 			{"description", "An event `" + e.GetName() + "`. " + d.describeEvent(e)},
 			{"properties", object{
 				{"metadata", object{{"allOf", []object{
-					ref("schemas", metadata),
+					metadata,
 					{{"properties", object{{"subscriptionType", object{{"type", "string"}, {"const", e.GetName()}}}}}, {"required", []string{"subscriptionType"}}},
 				}}}},
 				{"payload", d.message(e.field.Message(), inResponse)},
@@ -87,7 +89,7 @@ func (d *document) addEvents() {
 		{"type", "object"},
 		{"description", "The data of the event `missed` of a stream: the listener lost messages, because it did not receive them fast enough."},
 		{"properties", object{{"missedMessages", object{
-			{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", "How many events of `channel.chat.message` were lost."},
+			{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", "How many live events were lost."},
 		}}}},
 		{"required", []string{"missedMessages"}},
 	}

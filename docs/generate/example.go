@@ -17,6 +17,8 @@ const (
 	exampleEmoteID    = "5b1e0005-0000-4000-8000-000000000001"
 	exampleEmoteName  = "GG"
 	exampleEmoteImage = "https://img.example.com/emotes/gg.png"
+	exampleRule       = "019aa123-4c00-7a44-8c6e-9d1b3f7a5e02"
+	exampleHeld       = "019aa123-4c00-7c05-b7d2-4e8f6a9c1b3d"
 	exampleText       = "Welcome to the stream! [emote:" + exampleEmoteID + "]"
 )
 
@@ -45,14 +47,36 @@ var exampleValues = map[string]any{
 	"phrase": "free gems", "withinSeconds": 600, "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD",
 	"dryRun": true, "isOwner": false, "isModerator": false, "isFollower": true,
 	"disabledReason": nil, "lastError": nil,
+	"slowSeconds": 30, "followersOnlySeconds": -1, "minAccountAgeSeconds": 0, "uniqueSeconds": 0, "firstMessage": "allow", "exemptRoles": "vip",
+	"setting": "slowSeconds", "holdSeconds": 600, "onHoldExpiry": "deny",
+	"ruleId": exampleRule, "rules": exampleRule, "put": exampleRule, "delete": exampleRule, "deleted": nil, "ruleName": "Scams", "texts": "Free gems here!",
+	"start": 0, "end": 9, "messageIds": exampleHeld, "claimedBy": nil, "claimedUntil": nil, "decision": "approve",
+	"active": true, "startedBy": nil,
 }
 
 // exampleValuesOf are examples of fields whose name alone does not tell what they hold, by
 // their full names.
 var exampleValuesOf = map[protoreflect.FullName]any{
 	"moderato.v1.ChatMessageEvent.message": exampleText, "moderato.v1.ChatMessage.message": exampleText,
-	"moderato.v1.ChatSender.id": exampleViewer,
-	"moderato.v1.ChatEmote.id":  exampleEmoteID, "moderato.v1.ChatEmote.name": exampleEmoteName, "moderato.v1.ChatEmote.image_url": exampleEmoteImage,
+	"moderato.v1.ChatSender.id":                              exampleViewer,
+	"moderato.v1.UpdateChatSettingsRequest.duration_seconds": 600, "moderato.v1.ChatSettingsEvent.cause": "moderator",
+	"moderato.v1.ChatEmote.id": exampleEmoteID, "moderato.v1.ChatEmote.name": exampleEmoteName, "moderato.v1.ChatEmote.image_url": exampleEmoteImage,
+	"moderato.v1.ChatRule.name": "Scams", "moderato.v1.RulePreview.name": "Scams", "moderato.v1.ChatRule.kind": "terms", "moderato.v1.ChatRule.action": "hold",
+	"moderato.v1.RulePreview.action": "hold", "moderato.v1.PreviewedMessage.action": "hold", "moderato.v1.ChatRule.message": nil,
+	"moderato.v1.ChatRule.terms": "free gems", "moderato.v1.ChatRule.evasions": true, "moderato.v1.ChatRule.enabled": true, "moderato.v1.ChatRule.strikes": 0,
+	"moderato.v1.ChatRule.expires_at": nil, "moderato.v1.ChatRule.mute_seconds": nil, "moderato.v1.ChatRule.exempt_followers_older_than_seconds": nil,
+	"moderato.v1.ChatRule.allow": nil, "moderato.v1.ChatRule.patterns": nil, "moderato.v1.ChatRule.mode": nil, "moderato.v1.ChatRule.allow_domains": nil,
+	"moderato.v1.ChatRule.block_domains": nil, "moderato.v1.ChatRule.min_length": nil, "moderato.v1.ChatRule.percent": nil, "moderato.v1.ChatRule.max_marks": nil,
+	"moderato.v1.ChatRule.same_sender": nil, "moderato.v1.ChatRule.senders": nil, "moderato.v1.ChatRule.within_seconds": nil, "moderato.v1.ChatRule.max": nil,
+	"moderato.v1.PreviewedMessage.text": "Free gems here!", "moderato.v1.HeldMessage.message_id": exampleHeld, "moderato.v1.HeldClaim.message_id": exampleHeld,
+	"moderato.v1.HeldMessage.message": "Free gems here!", "moderato.v1.HeldMessage.status": "PENDING", "moderato.v1.HeldMessage.decided_by": nil,
+	"moderato.v1.HeldMessage.decided_at": nil, "moderato.v1.HeldClaim.result": "CLAIMED", "moderato.v1.HeldDecision.message_id": exampleHeld,
+	"moderato.v1.HeldDecisionResult.message_id": exampleHeld, "moderato.v1.HeldDecisionResult.result": "APPROVED", "moderato.v1.HeldDecisionResult.status": "APPROVED",
+	"moderato.v1.ChatHoldUpdateEvent.message_id": exampleHeld, "moderato.v1.ChatHoldUpdateEvent.status": "APPROVED", "moderato.v1.ChatRulesEvent.cause": "moderator",
+	"moderato.v1.ChatRuleVersion.cause": "moderator", "moderato.v1.ShieldBeginEvent.cause": "moderator", "moderato.v1.ShieldEndEvent.cause": "expired",
+	"moderato.v1.GetShieldResponse.active": false, "moderato.v1.GetShieldResponse.cause": nil, "moderato.v1.GetShieldResponse.started_at": nil, "moderato.v1.GetShieldResponse.ends_at": nil, "moderato.v1.GetShieldResponse.reason": nil,
+	"moderato.v1.UpdateShieldResponse.cause": "moderator", "moderato.v1.UpdateShieldResponse.reason": nil, "moderato.v1.ShieldPresetEvent.changed": "rules", "moderato.v1.ShieldAutoStart.follows_per_minute": 100,
+	"moderato.v1.MuteEvent.rule_id": nil, "moderato.v1.RestoreChatRulesRequest.version": 1,
 	"moderato.v1.Emote.id": exampleEmoteID, "moderato.v1.Emote.name": exampleEmoteName, "moderato.v1.Emote.image_url": exampleEmoteImage,
 }
 
@@ -76,7 +100,11 @@ func isChosen(f protoreflect.FieldDescriptor) bool {
 	switch f.FullName() {
 	case "moderato.v1.GetProfileRequest.username": // a user token needs none
 		return false
-	case "moderato.v1.RevertModeratorRequest.dry_run", "moderato.v1.CreateWebhookRequest.type", "moderato.v1.ListUsersRequest.username":
+	case "moderato.v1.RevertModeratorRequest.dry_run", "moderato.v1.CreateWebhookRequest.type", "moderato.v1.ListUsersRequest.username",
+		"moderato.v1.RevertModeratorRequest.moderator_id", "moderato.v1.RevertModeratorRequest.since", "moderato.v1.UpdateChatRulesRequest.put",
+		"moderato.v1.PreviewChatRulesRequest.texts", "moderato.v1.PreviewChatRulesRequest.put", "moderato.v1.ChatRule.terms",
+		"moderato.v1.UpdateShieldPresetRequest.settings", "moderato.v1.ShieldSettings.slow_seconds",
+		"moderato.v1.UpdateChatSettingsRequest.slow_seconds", "moderato.v1.UpdateChatSettingsRequest.duration_seconds":
 		return true
 	}
 	return f.Name() == "phrase" || strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
@@ -84,11 +112,19 @@ func isChosen(f protoreflect.FieldDescriptor) bool {
 
 func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
 	value, isKnown := exampleValuesOf[f.FullName()]
-	if !isKnown {
+	switch {
+	case isKnown:
+	case f.JSONName() == "version" && f.Kind() == protoreflect.Int64Kind: // a text is the version of a type of event
+		value, isKnown = 4, true
+	default:
 		value, isKnown = exampleValues[f.JSONName()]
 	}
 	switch {
-	case isKnown && f.Kind() != protoreflect.MessageKind:
+	case isKnown && value == nil && f.IsList():
+		return []any{}
+	case isKnown && (value == nil || f.Kind() != protoreflect.MessageKind):
+	case f.Kind() == protoreflect.MessageKind && f.Message().FullName() == "google.protobuf.ListValue":
+		return []any{value}
 	case f.Kind() == protoreflect.MessageKind && f.Message().FullName() == "google.protobuf.Timestamp":
 		value = exampleTime
 	case f.Kind() == protoreflect.MessageKind:

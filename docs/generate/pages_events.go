@@ -29,6 +29,8 @@ func eventsPart(d *document) (string, error) {
 		origin := strings.ToLower(strings.TrimPrefix(e.GetOrigin().String(), "ORIGIN_"))
 		if e.GetLive() {
 			origin += ", live"
+		} else if e.GetAlsoLive() {
+			origin += ", some live"
 		}
 		fmt.Fprintf(&table, "| [`%s`](#%[1]s) | %s | %s |\n", e.GetName(), origin, audiences[e.GetAudience()])
 		fmt.Fprintf(&sections, "\n## `%s`\n\nWho hears it: %s.\n\n", e.GetName(), audiences[e.GetAudience()])

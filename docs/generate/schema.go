@@ -125,7 +125,18 @@ func isNullable(f protoreflect.FieldDescriptor, comment string) bool {
 // nullable returns a schema that accepts null as well.
 func nullable(schema object) object {
 	if schema[0].name == "type" {
-		return append(object{{"type", []any{schema[0].value, "null"}}}, schema[1:]...)
+		schema = append(object{{"type", []any{schema[0].value, "null"}}}, schema[1:]...)
+		for i, m := range schema {
+			if values, isList := m.value.([]string); isList && m.name == "enum" {
+				var all []any
+				for _, v := range values {
+					all = append(all, v)
+				}
+				all = append(all, nil)
+				schema[i].value = all
+			}
+		}
+		return schema
 	}
 	return object{{"anyOf", []object{schema, {{"type", "null"}}}}}
 }
@@ -134,6 +145,9 @@ func nullable(schema object) object {
 func (d *document) value(f protoreflect.FieldDescriptor, use usage, comment string) object {
 	switch f.Kind() {
 	case protoreflect.MessageKind:
+		if f.Message().FullName() == "google.protobuf.ListValue" { // a list whose presence counts
+			return object{{"type", "array"}, {"items", object{{"type", "string"}, {"enum", boundsOf(f).GetValues()}}}, {"maxItems", boundsOf(f).GetMaxItems()}}
+		}
 		return d.message(f.Message(), use)
 	case protoreflect.BoolKind:
 		return object{{"type", "boolean"}}

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"html/template"
 	"log"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -69,9 +70,14 @@ func main() {
 		platform: c.Platform.Authorization, key: []byte(rand.Text()), codes: rate.NewLimiter(rate.Every(6*time.Second), 10),
 		signedIn: func(*http.Request) (user, bool) { return only, only.ID != "" },
 	}
-	s := &http.Server{Addr: *listen, Handler: http.MaxBytesHandler(p, 64<<10), ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second}
-	log.Printf("the page is at http://%s/", *listen)
-	log.Fatal(s.ListenAndServe())
+	var listening net.ListenConfig
+	listener, err := listening.Listen(context.Background(), "tcp", *listen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := &http.Server{Handler: http.MaxBytesHandler(p, 64<<10), ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second}
+	log.Printf("the page is at http://%s/", listener.Addr())
+	log.Fatal(s.Serve(listener))
 }
 
 // ServeHTTP shows the page, and takes its form.

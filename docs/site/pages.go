@@ -78,6 +78,7 @@ var sections = []section{
 		{Name: "moderation", Label: "Moderation", About: "Bans, mutes, moderators and the log of who did what."},
 		{Name: "console", Label: "Console", About: "The page for moderators and owners that every server has, and how to operate it."},
 		{Name: "chat", Label: "Chat", About: "Post, delete and list messages; hear new messages live."},
+		{Name: "chat-rules", Label: "Chat rules", About: "Settings, rules, the queue of held messages, and the shield."},
 		{Name: "events", Label: "Events", About: "Receive changes over Server-Sent Events, gRPC or Socket.IO, and resume."},
 		{Name: "overlay", Label: "Overlay", About: "One file for OBS that shows chat and alerts over a stream, and only reads."},
 		{Name: "webhooks", Label: "Webhooks", About: "Receive events as signed requests to your own server."},
@@ -98,6 +99,8 @@ var sections = []section{
 	{Label: "Operate", Pages: []page{
 		{Name: "operations", Label: "Operations", About: "Install, upgrade, back up, monitor and repair, and what to do at each alert."},
 		{Name: "flags", Label: "Flags", About: "Every flag and variable of the server."},
+		{Name: "chat-exchange", Label: "Chat between servers", About: "How servers pass chat on to each other: through the database, or over NATS."},
+		{Name: "retention", Label: "Retention", About: "How much disk space messages and events use, and how to keep less."},
 		{Name: "replication", Label: "Database clusters", About: "Set up and run MySQL group replication, replicas or Galera."},
 		{Name: "metrics", Label: "Metrics and jobs", About: "Every metric and every background job."},
 		{Name: "tracing", Label: "Tracing", About: "Send OpenTelemetry traces to a collector."},
