@@ -28,23 +28,28 @@ func (l *link) markAll() {
 }
 
 // wait waits until the server is subscribed to the channels of its listeners, or for
-// joinTimeout.
+// joinTimeout. If the server is not connected, it waits until the others have found its announcement.
 func (l *link) wait(ctx context.Context) {
+	most := joinTimeout
 	if !l.isUp() {
-		return
+		most = 2 * lookInterval
 	}
 	done := make(chan struct{})
 	l.mu.Lock()
 	l.waiting = append(l.waiting, done)
 	l.mu.Unlock()
 	l.isChanged.Raise()
-	timer := time.NewTimer(joinTimeout)
+	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-done:
+		return
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = slices.DeleteFunc(l.waiting, func(one chan struct{}) bool { return one == done })
 }
 
 // follow subscribes to the channels that have listeners until ctx ends.

@@ -31,6 +31,8 @@ const (
 	// fallbackTime is how long a server writes to the table after another one wanted it, and
 	// looks often for batches after it has read some.
 	fallbackTime = 2 * time.Second
+	// lookInterval is the interval between two looks for servers that read the table.
+	lookInterval = 250 * time.Millisecond
 	// maxSubscriptions is how many subjects a server subscribes to. With more channels, it
 	// subscribes to all subjects at once.
 	maxSubscriptions = 10_000
@@ -44,7 +46,7 @@ const (
 // link is a connection to NATS, over which servers exchange messages: each channel has a subject,
 // to which the servers with listeners subscribe. A server that is not connected writes what it
 // posts to the table. If it has listeners, it announces that it reads the table, and all others
-// write to the table as well. A look finds announcements and batches within 250 ms. Numbers tell
+// write to the table as well. A look finds announcements and batches within lookInterval. Numbers tell
 // which messages come twice, and which were lost.
 type link struct {
 	hub     *Hub
@@ -108,7 +110,7 @@ func (l *link) jobs(announce, read jobs.Job) []jobs.Job {
 	return []jobs.Job{
 		announce, read,
 		{
-			Name: "find readers of chat", Interval: time.Second / 4, Due: x.readers, IsUncounted: true,
+			Name: "find readers of chat", Interval: lookInterval, Due: x.readers, IsUncounted: true,
 			Run: jobs.All(func(context.Context) error { x.noteWanted(); return nil }),
 		},
 		{
