@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -46,17 +47,23 @@ func (d *behind) Deliver(ctx context.Context, _ *hearing.Wish, place *watch.Plac
 	return apierr.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)
 }
 
+// serve serves Socket.IO beside a server with events of a source, and connects to it.
+func serve(t *testing.T, s *servertest.Server, source socketio.Deliverer) (*socketiotest.Client, *socketio.Server) {
+	t.Helper()
+	sockets := socketio.New(s.Store, source, authn.NewAuthenticator(s.Store), slog.New(slog.DiscardHandler), socketio.Limits{}, prometheus.NewRegistry())
+	web := httptest.NewServer(sockets)
+	t.Cleanup(web.Close)
+	t.Cleanup(sockets.Close)
+	return socketiotest.Connect(t, strings.TrimPrefix(web.URL, "http://")), sockets
+}
+
 // TestDeliveryThatFellBehindResumes has a delivery fall behind in the middle of the events.
 // It continues after the last event that it sent: the client receives each event once, in
 // order, and no revocation.
 func TestDeliveryThatFellBehindResumes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		source := &behind{s.Store, make(chan *watch.Place, 1000)}
-		sockets := socketio.New(s.Store, source, authn.NewAuthenticator(s.Store), slog.New(slog.DiscardHandler), socketio.Limits{}, prometheus.NewRegistry())
-		web := httptest.NewServer(sockets)
-		t.Cleanup(web.Close)
-		t.Cleanup(sockets.Close)
-		c := socketiotest.Connect(t, strings.TrimPrefix(web.URL, "http://"))
+		c, sockets := serve(t, s, source)
 		owner := s.As(t, servertest.Owner)
 		_, o := subscribe(t, s, owner, c.Session, "channel.update", servertest.Owner)
 		must(t, o)
@@ -79,5 +86,41 @@ func TestDeliveryThatFellBehindResumes(t *testing.T) {
 		if first, second := <-source.places, <-source.places; first != second {
 			t.Error("the delivery does not continue at its place, which keeps live events")
 		}
+	})
+}
+
+// slow is a Deliverer whose listeners hear nothing before they are told to begin.
+type slow struct {
+	behind
+
+	begin chan struct{}
+}
+
+func (d *slow) Deliver(ctx context.Context, _ *hearing.Wish, _ *watch.Place, send func(message any) error) error {
+	d.begin <- struct{}{}
+	d.begin <- struct{}{}
+	err := send(nil)
+	<-ctx.Done()
+	return err
+}
+
+// TestChangedWaitsForNewSubscriptions has a client hear live events, which are not repeated, only
+// some time after its subscription was found.
+func TestChangedWaitsForNewSubscriptions(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		source := &slow{behind: behind{store: s.Store}, begin: make(chan struct{})}
+		c, sockets := serve(t, s, source)
+		_, o := subscribe(t, s, s.As(t, servertest.Owner), c.Session, "channel.chat.message", servertest.Owner)
+		must(t, o)
+		returned := make(chan struct{})
+		go func() { sockets.Changed(uid.MustParse(c.Session)); close(returned) }()
+		<-source.begin
+		select {
+		case <-returned:
+			t.Error("the call returns before the client hears anything")
+		case <-time.After(20 * time.Millisecond):
+		}
+		<-source.begin
+		<-returned
 	})
 }

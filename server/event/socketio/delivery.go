@@ -27,8 +27,9 @@ const maxDelay = 2 * time.Second
 
 // delivery is the delivery of a subscription's events.
 type delivery struct {
-	stop context.CancelFunc
-	done chan struct{}
+	stop  context.CancelFunc
+	done  chan struct{}
+	begun chan struct{} // closed when the client hears what happens from now on
 
 	mu        sync.Mutex
 	row       *ent.EventSubscription
@@ -79,11 +80,12 @@ func (s *session) deliver(ctx context.Context, d *delivery) {
 	after := row.Position
 	place := &watch.Place{}
 	defer place.Close()
+	begin := sync.OnceFunc(func() { close(d.begun) })
 	delays := backoff.NewExponentialBackOff()
 	delays.MaxInterval = maxDelay
 	for ; ; attempt, row = d.attempt(ctx) {
 		began := time.Now()
-		err := s.deliverFrom(ctx, attempt, row, place, &after)
+		err := s.deliverFrom(ctx, attempt, row, place, &after, begin)
 		if ctx.Err() != nil {
 			return
 		}
@@ -127,8 +129,8 @@ func isTemporary(reason moderatov1.Reason) bool {
 
 // deliverFrom sends the events after a position until an attempt ends, and moves the position
 // on. Only the end of ctx ends a message that waits to be sent, so that none is lost between
-// two attempts.
-func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscription, place *watch.Place, after *int64) error {
+// two attempts. The first message shows that nothing is missed, and calls begin.
+func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscription, place *watch.Place, after *int64, begin func()) error {
 	var actingUser uid.ID
 	if row.ActingUserID != nil {
 		actingUser = *row.ActingUserID
@@ -147,6 +149,7 @@ func (s *session) deliverFrom(ctx, attempt context.Context, row *ent.EventSubscr
 	from := *after
 	place.After = &from
 	return s.server.watch.Deliver(attempt, wish, place, func(message any) error {
+		begin()
 		switch m := message.(type) {
 		case *outbox.Event:
 			s.notify(ctx, m.JSON(), m.Cursor)

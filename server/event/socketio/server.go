@@ -181,7 +181,8 @@ func (s *Server) list() []*session {
 }
 
 // Changed reads the subscriptions of a session again if the session is connected to this
-// server.
+// server. When it returns, the client hears the live events of a new one, unless that takes
+// longer than changedTimeout.
 func (s *Server) Changed(id uid.ID) {
 	s.mu.Lock()
 	session := s.active[id]
@@ -194,6 +195,7 @@ func (s *Server) Changed(id uid.ID) {
 	if err := session.sync(ctx); err != nil && s.ctx.Err() == nil {
 		s.log.Warn("the subscriptions of a Socket.IO session could not be read; trying again", "error", err)
 	}
+	session.wait(ctx)
 }
 
 // Jobs returns the jobs that keep the sessions up to date.

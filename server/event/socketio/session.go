@@ -75,6 +75,21 @@ func (s *session) sync(ctx context.Context) error {
 	return nil
 }
 
+// wait waits until the deliveries that run have begun or ended, or ctx ends.
+func (s *session) wait(ctx context.Context) {
+	s.mu.Lock()
+	running := slices.Collect(maps.Values(s.running))
+	s.mu.Unlock()
+	for _, d := range running {
+		select {
+		case <-d.begun:
+		case <-d.done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // noteIdle records since when the session has no subscription. The caller holds mu.
 func (s *session) noteIdle() {
 	switch {
@@ -110,7 +125,7 @@ func (s *session) closeStream() {
 // start starts the delivery of a subscription. The caller holds mu.
 func (s *session) start(row *ent.EventSubscription) *delivery {
 	ctx, cancel := context.WithCancel(s.server.ctx)
-	d := &delivery{stop: cancel, done: make(chan struct{}), row: row}
+	d := &delivery{stop: cancel, done: make(chan struct{}), begun: make(chan struct{}), row: row}
 	s.server.subscribed.Inc()
 	go func() {
 		defer s.server.subscribed.Dec()
