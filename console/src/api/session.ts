@@ -153,14 +153,16 @@ const arrival = 1000
 
 /**
  * exclusively runs a task while no other tab runs one. What the tab before stored may arrive after
- * the lock, so a tab that had to wait for the lock also waits for that.
+ * the lock, so a tab that had to wait for the lock also waits for that. It can arrive later than any
+ * wait: the server lets two tabs use one token within a minute.
  */
 async function exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
   if (!navigator.locks) return task()
   const former = stored(refreshKey)
-  const isFree = (await navigator.locks.query()).held?.every(({ name }) => name !== refreshKey)
+  const first = await navigator.locks.request(refreshKey, { ifAvailable: true }, async (lock) => lock && { result: await task() })
+  if (first) return first.result
   return navigator.locks.request(refreshKey, async () => {
-    if (!isFree && stored(refreshKey) === former) {
+    if (stored(refreshKey) === former) {
       await new Promise((resolve) => {
         addEventListener('storage', resolve, { once: true })
         setTimeout(resolve, arrival)
