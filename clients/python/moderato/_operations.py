@@ -1151,7 +1151,7 @@ class Rules(Resource):
         channel_id: str,
         options: Optional[Options] = None,
     ) -> GetModerationSettingsResponse:
-        """Returns the settings of a channel's chat as they are in force, and when those end that are set for a time.
+        """Returns the settings of a channel's chat as they are in force, and when those end that are set for a time. `own` has them without the shield.
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
         """

@@ -36,6 +36,7 @@ __all__ = [
     "ChatRuleVersion",
     "ChatRulesEvent",
     "ChatSender",
+    "ChatSettings",
     "ChatSettingsEvent",
     "ClaimHeldMessagesResponse",
     "ClearUserMessagesEvent",
@@ -969,6 +970,41 @@ class ChatSender:
 
 
 @dataclass(frozen=True)
+class ChatSettings:
+    """ChatSettings are the settings of a channel's chat."""
+
+    slow_seconds: int
+    """How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits."""
+
+    followers_only_seconds: int
+    """How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow."""
+
+    subscribers_only: bool
+    """Whether only subscribers may post."""
+
+    emote_only: bool
+    """Whether messages may have only emoji and emotes."""
+
+    min_account_age_seconds: int
+    """How many seconds ago the account of a sender must have been created: 0 to 31536000."""
+
+    unique_seconds: int
+    """For how many seconds after a message no one may post the same text: 0 to 300."""
+
+    first_message: str
+    """What happens to the first message of a user in the channel: `allow`, `hold` or `block`."""
+
+    exempt_roles: list[str]
+    """The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted."""
+
+    hold_seconds: int
+    """How many seconds a message is held for a decision: 60 to 86400."""
+
+    on_hold_expiry: str
+    """What happens to a held message without a decision: `deny` or `approve`."""
+
+
+@dataclass(frozen=True)
 class ChatSettingsEvent:
     """ChatSettingsEvent is the payload of `channel.chat.settings`: the settings of the channel's chat that are in force after the change."""
 
@@ -1513,6 +1549,9 @@ class GetModerationSettingsResponse:
 
     shield_active: bool
     """Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings."""
+
+    own: ChatSettings
+    """The channel's own settings, as they are in force without the shield: `updateChatSettings` changes these, also while the shield is up. Always set."""
 
 
 @dataclass(frozen=True)

@@ -600,7 +600,7 @@ export class Rules extends Resource {
         return this.send('POST', '/v1/chats/settings', body, options);
     }
     /**
-     * Returns the settings of a channel's chat as they are in force, and when those end that are set for a time.
+     * Returns the settings of a channel's chat as they are in force, and when those end that are set for a time. `own` has them without the shield.
      *
      * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
      */

@@ -1944,6 +1944,44 @@ export interface components {
             /** @description Whether a program posted the message: with an app token, or a backend says so. */
             isBot: boolean;
         };
+        /** @description ChatSettings are the settings of a channel's chat. */
+        ChatSettings: {
+            /**
+             * Format: int64
+             * @description How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+             */
+            slowSeconds: number;
+            /**
+             * Format: int64
+             * @description How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if senders need not follow.
+             */
+            followersOnlySeconds: number;
+            /** @description Whether only subscribers may post. */
+            subscribersOnly: boolean;
+            /** @description Whether messages may have only emoji and emotes. */
+            emoteOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many seconds ago the account of a sender must have been created: 0 to 31536000.
+             */
+            minAccountAgeSeconds: number;
+            /**
+             * Format: int64
+             * @description For how many seconds after a message no one may post the same text: 0 to 300.
+             */
+            uniqueSeconds: number;
+            /** @description What happens to the first message of a user in the channel: `allow`, `hold` or `block`. */
+            firstMessage: string;
+            /** @description The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and moderators are never restricted. */
+            exemptRoles: string[];
+            /**
+             * Format: int64
+             * @description How many seconds a message is held for a decision: 60 to 86400.
+             */
+            holdSeconds: number;
+            /** @description What happens to a held message without a decision: `deny` or `approve`. */
+            onHoldExpiry: string;
+        };
         /** @description ChatSettingsEvent is the payload of `channel.chat.settings`: the settings of the channel's chat that are in force after the change. */
         ChatSettingsEvent: {
             /**
@@ -2626,6 +2664,8 @@ export interface components {
             onHoldExpiry: string;
             /** @description Whether the shield is up. While it is, the values are those that are in force with it: for each setting, the stricter one of the shield's preset and of the settings. */
             shieldActive: boolean;
+            /** @description The channel's own settings, as they are in force without the shield: `updateChatSettings` changes these, also while the shield is up. Always set. */
+            own: components["schemas"]["ChatSettings"];
         };
         /** @description GetPinnedMessageResponse is the pinned message. */
         GetPinnedMessageResponse: {

@@ -87,6 +87,7 @@ export type ChatRuleInput = Schemas['ChatRuleInput']
 export type ChatRuleVersion = Schemas['ChatRuleVersion']
 export type ChatRulesEvent = Schemas['ChatRulesEvent']
 export type ChatSender = Schemas['ChatSender']
+export type ChatSettings = Schemas['ChatSettings']
 export type ChatSettingsEvent = Schemas['ChatSettingsEvent']
 export type ClaimHeldMessagesRequest = Schemas['ClaimHeldMessagesRequest']
 export type ClaimHeldMessagesResponse = Schemas['ClaimHeldMessagesResponse']
@@ -924,7 +925,7 @@ export class Rules extends Resource {
   }
 
   /**
-   * Returns the settings of a channel's chat as they are in force, and when those end that are set for a time.
+   * Returns the settings of a channel's chat as they are in force, and when those end that are set for a time. `own` has them without the shield.
    *
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
    */

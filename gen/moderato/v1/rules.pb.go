@@ -671,7 +671,10 @@ type GetModerationSettingsResponse struct {
 	OnHoldExpiry string `protobuf:"bytes,13,opt,name=on_hold_expiry,json=onHoldExpiry" json:"on_hold_expiry,omitempty"`
 	// Whether the shield is up. While it is, the values are those that are in force with it: for
 	// each setting, the stricter one of the shield's preset and of the settings.
-	ShieldActive  bool `protobuf:"varint,14,opt,name=shield_active,json=shieldActive" json:"shield_active,omitempty"`
+	ShieldActive bool `protobuf:"varint,14,opt,name=shield_active,json=shieldActive" json:"shield_active,omitempty"`
+	// The channel's own settings, as they are in force without the shield: UpdateChatSettings
+	// changes these, also while the shield is up. Always set.
+	Own           *ChatSettings `protobuf:"bytes,15,opt,name=own" json:"own,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -804,6 +807,142 @@ func (x *GetModerationSettingsResponse) GetShieldActive() bool {
 	return false
 }
 
+func (x *GetModerationSettingsResponse) GetOwn() *ChatSettings {
+	if x != nil {
+		return x.Own
+	}
+	return nil
+}
+
+// ChatSettings are the settings of a channel's chat.
+type ChatSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many seconds a sender waits between two messages: 0 to 3600. 0 if nobody waits.
+	SlowSeconds int64 `protobuf:"varint,1,opt,name=slow_seconds,json=slowSeconds" json:"slow_seconds,omitempty"`
+	// How many seconds ago senders must have begun to follow the channel: 0 to 7776000. -1 if
+	// senders need not follow.
+	FollowersOnlySeconds int64 `protobuf:"varint,2,opt,name=followers_only_seconds,json=followersOnlySeconds" json:"followers_only_seconds,omitempty"`
+	// Whether only subscribers may post.
+	SubscribersOnly bool `protobuf:"varint,3,opt,name=subscribers_only,json=subscribersOnly" json:"subscribers_only,omitempty"`
+	// Whether messages may have only emoji and emotes.
+	EmoteOnly bool `protobuf:"varint,4,opt,name=emote_only,json=emoteOnly" json:"emote_only,omitempty"`
+	// How many seconds ago the account of a sender must have been created: 0 to 31536000.
+	MinAccountAgeSeconds int64 `protobuf:"varint,5,opt,name=min_account_age_seconds,json=minAccountAgeSeconds" json:"min_account_age_seconds,omitempty"`
+	// For how many seconds after a message no one may post the same text: 0 to 300.
+	UniqueSeconds int64 `protobuf:"varint,6,opt,name=unique_seconds,json=uniqueSeconds" json:"unique_seconds,omitempty"`
+	// What happens to the first message of a user in the channel: `allow`, `hold` or `block`.
+	FirstMessage string `protobuf:"bytes,7,opt,name=first_message,json=firstMessage" json:"first_message,omitempty"`
+	// The roles that the settings do not restrict: `vip`, `og` and `subscriber`. The owner and
+	// moderators are never restricted.
+	ExemptRoles []string `protobuf:"bytes,8,rep,name=exempt_roles,json=exemptRoles" json:"exempt_roles,omitempty"`
+	// How many seconds a message is held for a decision: 60 to 86400.
+	HoldSeconds int64 `protobuf:"varint,9,opt,name=hold_seconds,json=holdSeconds" json:"hold_seconds,omitempty"`
+	// What happens to a held message without a decision: `deny` or `approve`.
+	OnHoldExpiry  string `protobuf:"bytes,10,opt,name=on_hold_expiry,json=onHoldExpiry" json:"on_hold_expiry,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatSettings) Reset() {
+	*x = ChatSettings{}
+	mi := &file_moderato_v1_rules_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatSettings) ProtoMessage() {}
+
+func (x *ChatSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_rules_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatSettings.ProtoReflect.Descriptor instead.
+func (*ChatSettings) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ChatSettings) GetSlowSeconds() int64 {
+	if x != nil {
+		return x.SlowSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettings) GetFollowersOnlySeconds() int64 {
+	if x != nil {
+		return x.FollowersOnlySeconds
+	}
+	return 0
+}
+
+func (x *ChatSettings) GetSubscribersOnly() bool {
+	if x != nil {
+		return x.SubscribersOnly
+	}
+	return false
+}
+
+func (x *ChatSettings) GetEmoteOnly() bool {
+	if x != nil {
+		return x.EmoteOnly
+	}
+	return false
+}
+
+func (x *ChatSettings) GetMinAccountAgeSeconds() int64 {
+	if x != nil {
+		return x.MinAccountAgeSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettings) GetUniqueSeconds() int64 {
+	if x != nil {
+		return x.UniqueSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettings) GetFirstMessage() string {
+	if x != nil {
+		return x.FirstMessage
+	}
+	return ""
+}
+
+func (x *ChatSettings) GetExemptRoles() []string {
+	if x != nil {
+		return x.ExemptRoles
+	}
+	return nil
+}
+
+func (x *ChatSettings) GetHoldSeconds() int64 {
+	if x != nil {
+		return x.HoldSeconds
+	}
+	return 0
+}
+
+func (x *ChatSettings) GetOnHoldExpiry() string {
+	if x != nil {
+		return x.OnHoldExpiry
+	}
+	return ""
+}
+
 // ChatRule is a rule: what it looks for in messages, and what it does with those that have it. All
 // enabled rules look at each message, and the strictest action of those that match is done:
 // `mute`, `block`, `hold`, `delete`, `flag`. The owner and the moderators of the channel are
@@ -885,7 +1024,7 @@ type ChatRule struct {
 
 func (x *ChatRule) Reset() {
 	*x = ChatRule{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[7]
+	mi := &file_moderato_v1_rules_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +1036,7 @@ func (x *ChatRule) String() string {
 func (*ChatRule) ProtoMessage() {}
 
 func (x *ChatRule) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[7]
+	mi := &file_moderato_v1_rules_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1049,7 @@ func (x *ChatRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatRule.ProtoReflect.Descriptor instead.
 func (*ChatRule) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{7}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ChatRule) GetRuleId() string {
@@ -1101,7 +1240,7 @@ type GetChatRulesRequest struct {
 
 func (x *GetChatRulesRequest) Reset() {
 	*x = GetChatRulesRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[8]
+	mi := &file_moderato_v1_rules_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1252,7 @@ func (x *GetChatRulesRequest) String() string {
 func (*GetChatRulesRequest) ProtoMessage() {}
 
 func (x *GetChatRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[8]
+	mi := &file_moderato_v1_rules_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1265,7 @@ func (x *GetChatRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetChatRulesRequest.ProtoReflect.Descriptor instead.
 func (*GetChatRulesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{8}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetChatRulesRequest) GetChannelId() string {
@@ -1156,7 +1295,7 @@ type GetChatRulesResponse struct {
 
 func (x *GetChatRulesResponse) Reset() {
 	*x = GetChatRulesResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[9]
+	mi := &file_moderato_v1_rules_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1168,7 +1307,7 @@ func (x *GetChatRulesResponse) String() string {
 func (*GetChatRulesResponse) ProtoMessage() {}
 
 func (x *GetChatRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[9]
+	mi := &file_moderato_v1_rules_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1181,7 +1320,7 @@ func (x *GetChatRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetChatRulesResponse.ProtoReflect.Descriptor instead.
 func (*GetChatRulesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{9}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetChatRulesResponse) GetVersion() int64 {
@@ -1215,7 +1354,7 @@ type UpdateChatRulesRequest struct {
 
 func (x *UpdateChatRulesRequest) Reset() {
 	*x = UpdateChatRulesRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[10]
+	mi := &file_moderato_v1_rules_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1227,7 +1366,7 @@ func (x *UpdateChatRulesRequest) String() string {
 func (*UpdateChatRulesRequest) ProtoMessage() {}
 
 func (x *UpdateChatRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[10]
+	mi := &file_moderato_v1_rules_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1240,7 +1379,7 @@ func (x *UpdateChatRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateChatRulesRequest.ProtoReflect.Descriptor instead.
 func (*UpdateChatRulesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{10}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateChatRulesRequest) GetChannelId() string {
@@ -1284,7 +1423,7 @@ type UpdateChatRulesResponse struct {
 
 func (x *UpdateChatRulesResponse) Reset() {
 	*x = UpdateChatRulesResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[11]
+	mi := &file_moderato_v1_rules_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1435,7 @@ func (x *UpdateChatRulesResponse) String() string {
 func (*UpdateChatRulesResponse) ProtoMessage() {}
 
 func (x *UpdateChatRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[11]
+	mi := &file_moderato_v1_rules_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1448,7 @@ func (x *UpdateChatRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateChatRulesResponse.ProtoReflect.Descriptor instead.
 func (*UpdateChatRulesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{11}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateChatRulesResponse) GetVersion() int64 {
@@ -1348,7 +1487,7 @@ type PreviewChatRulesRequest struct {
 
 func (x *PreviewChatRulesRequest) Reset() {
 	*x = PreviewChatRulesRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[12]
+	mi := &file_moderato_v1_rules_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1499,7 @@ func (x *PreviewChatRulesRequest) String() string {
 func (*PreviewChatRulesRequest) ProtoMessage() {}
 
 func (x *PreviewChatRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[12]
+	mi := &file_moderato_v1_rules_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1512,7 @@ func (x *PreviewChatRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewChatRulesRequest.ProtoReflect.Descriptor instead.
 func (*PreviewChatRulesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{12}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PreviewChatRulesRequest) GetChannelId() string {
@@ -1437,7 +1576,7 @@ type PreviewChatRulesResponse struct {
 
 func (x *PreviewChatRulesResponse) Reset() {
 	*x = PreviewChatRulesResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[13]
+	mi := &file_moderato_v1_rules_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1588,7 @@ func (x *PreviewChatRulesResponse) String() string {
 func (*PreviewChatRulesResponse) ProtoMessage() {}
 
 func (x *PreviewChatRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[13]
+	mi := &file_moderato_v1_rules_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1601,7 @@ func (x *PreviewChatRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewChatRulesResponse.ProtoReflect.Descriptor instead.
 func (*PreviewChatRulesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{13}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PreviewChatRulesResponse) GetExamined() int32 {
@@ -1533,7 +1672,7 @@ type RulePreview struct {
 
 func (x *RulePreview) Reset() {
 	*x = RulePreview{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[14]
+	mi := &file_moderato_v1_rules_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1545,7 +1684,7 @@ func (x *RulePreview) String() string {
 func (*RulePreview) ProtoMessage() {}
 
 func (x *RulePreview) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[14]
+	mi := &file_moderato_v1_rules_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1558,7 +1697,7 @@ func (x *RulePreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RulePreview.ProtoReflect.Descriptor instead.
 func (*RulePreview) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{14}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RulePreview) GetRuleId() string {
@@ -1619,7 +1758,7 @@ type PreviewedMessage struct {
 
 func (x *PreviewedMessage) Reset() {
 	*x = PreviewedMessage{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[15]
+	mi := &file_moderato_v1_rules_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1631,7 +1770,7 @@ func (x *PreviewedMessage) String() string {
 func (*PreviewedMessage) ProtoMessage() {}
 
 func (x *PreviewedMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[15]
+	mi := &file_moderato_v1_rules_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1644,7 +1783,7 @@ func (x *PreviewedMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedMessage.ProtoReflect.Descriptor instead.
 func (*PreviewedMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{15}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PreviewedMessage) GetUser() *Person {
@@ -1711,7 +1850,7 @@ type ListChatRuleVersionsRequest struct {
 
 func (x *ListChatRuleVersionsRequest) Reset() {
 	*x = ListChatRuleVersionsRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[16]
+	mi := &file_moderato_v1_rules_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +1862,7 @@ func (x *ListChatRuleVersionsRequest) String() string {
 func (*ListChatRuleVersionsRequest) ProtoMessage() {}
 
 func (x *ListChatRuleVersionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[16]
+	mi := &file_moderato_v1_rules_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +1875,7 @@ func (x *ListChatRuleVersionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListChatRuleVersionsRequest.ProtoReflect.Descriptor instead.
 func (*ListChatRuleVersionsRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{16}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListChatRuleVersionsRequest) GetChannelId() string {
@@ -1773,7 +1912,7 @@ type ListChatRuleVersionsResponse struct {
 
 func (x *ListChatRuleVersionsResponse) Reset() {
 	*x = ListChatRuleVersionsResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[17]
+	mi := &file_moderato_v1_rules_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +1924,7 @@ func (x *ListChatRuleVersionsResponse) String() string {
 func (*ListChatRuleVersionsResponse) ProtoMessage() {}
 
 func (x *ListChatRuleVersionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[17]
+	mi := &file_moderato_v1_rules_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +1937,7 @@ func (x *ListChatRuleVersionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListChatRuleVersionsResponse.ProtoReflect.Descriptor instead.
 func (*ListChatRuleVersionsResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{17}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListChatRuleVersionsResponse) GetRows() []*ChatRuleVersion {
@@ -1839,7 +1978,7 @@ type ChatRuleVersion struct {
 
 func (x *ChatRuleVersion) Reset() {
 	*x = ChatRuleVersion{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[18]
+	mi := &file_moderato_v1_rules_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +1990,7 @@ func (x *ChatRuleVersion) String() string {
 func (*ChatRuleVersion) ProtoMessage() {}
 
 func (x *ChatRuleVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[18]
+	mi := &file_moderato_v1_rules_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +2003,7 @@ func (x *ChatRuleVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatRuleVersion.ProtoReflect.Descriptor instead.
 func (*ChatRuleVersion) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ChatRuleVersion) GetVersion() int64 {
@@ -1931,7 +2070,7 @@ type RestoreChatRulesRequest struct {
 
 func (x *RestoreChatRulesRequest) Reset() {
 	*x = RestoreChatRulesRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[19]
+	mi := &file_moderato_v1_rules_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2082,7 @@ func (x *RestoreChatRulesRequest) String() string {
 func (*RestoreChatRulesRequest) ProtoMessage() {}
 
 func (x *RestoreChatRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[19]
+	mi := &file_moderato_v1_rules_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2095,7 @@ func (x *RestoreChatRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreChatRulesRequest.ProtoReflect.Descriptor instead.
 func (*RestoreChatRulesRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RestoreChatRulesRequest) GetChannelId() string {
@@ -1993,7 +2132,7 @@ type RestoreChatRulesResponse struct {
 
 func (x *RestoreChatRulesResponse) Reset() {
 	*x = RestoreChatRulesResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[20]
+	mi := &file_moderato_v1_rules_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2144,7 @@ func (x *RestoreChatRulesResponse) String() string {
 func (*RestoreChatRulesResponse) ProtoMessage() {}
 
 func (x *RestoreChatRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[20]
+	mi := &file_moderato_v1_rules_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2157,7 @@ func (x *RestoreChatRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreChatRulesResponse.ProtoReflect.Descriptor instead.
 func (*RestoreChatRulesResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RestoreChatRulesResponse) GetVersion() int64 {
@@ -2046,7 +2185,7 @@ type GetShieldRequest struct {
 
 func (x *GetShieldRequest) Reset() {
 	*x = GetShieldRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[21]
+	mi := &file_moderato_v1_rules_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2058,7 +2197,7 @@ func (x *GetShieldRequest) String() string {
 func (*GetShieldRequest) ProtoMessage() {}
 
 func (x *GetShieldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[21]
+	mi := &file_moderato_v1_rules_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2071,7 +2210,7 @@ func (x *GetShieldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetShieldRequest.ProtoReflect.Descriptor instead.
 func (*GetShieldRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetShieldRequest) GetChannelId() string {
@@ -2104,7 +2243,7 @@ type GetShieldResponse struct {
 
 func (x *GetShieldResponse) Reset() {
 	*x = GetShieldResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[22]
+	mi := &file_moderato_v1_rules_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2255,7 @@ func (x *GetShieldResponse) String() string {
 func (*GetShieldResponse) ProtoMessage() {}
 
 func (x *GetShieldResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[22]
+	mi := &file_moderato_v1_rules_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2268,7 @@ func (x *GetShieldResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetShieldResponse.ProtoReflect.Descriptor instead.
 func (*GetShieldResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetShieldResponse) GetActive() bool {
@@ -2198,7 +2337,7 @@ type UpdateShieldRequest struct {
 
 func (x *UpdateShieldRequest) Reset() {
 	*x = UpdateShieldRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[23]
+	mi := &file_moderato_v1_rules_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2210,7 +2349,7 @@ func (x *UpdateShieldRequest) String() string {
 func (*UpdateShieldRequest) ProtoMessage() {}
 
 func (x *UpdateShieldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[23]
+	mi := &file_moderato_v1_rules_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2223,7 +2362,7 @@ func (x *UpdateShieldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateShieldRequest.ProtoReflect.Descriptor instead.
 func (*UpdateShieldRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{23}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UpdateShieldRequest) GetChannelId() string {
@@ -2277,7 +2416,7 @@ type UpdateShieldResponse struct {
 
 func (x *UpdateShieldResponse) Reset() {
 	*x = UpdateShieldResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[24]
+	mi := &file_moderato_v1_rules_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2428,7 @@ func (x *UpdateShieldResponse) String() string {
 func (*UpdateShieldResponse) ProtoMessage() {}
 
 func (x *UpdateShieldResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[24]
+	mi := &file_moderato_v1_rules_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2441,7 @@ func (x *UpdateShieldResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateShieldResponse.ProtoReflect.Descriptor instead.
 func (*UpdateShieldResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{24}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdateShieldResponse) GetActive() bool {
@@ -2372,7 +2511,7 @@ type UpdateShieldPresetRequest struct {
 
 func (x *UpdateShieldPresetRequest) Reset() {
 	*x = UpdateShieldPresetRequest{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[25]
+	mi := &file_moderato_v1_rules_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2384,7 +2523,7 @@ func (x *UpdateShieldPresetRequest) String() string {
 func (*UpdateShieldPresetRequest) ProtoMessage() {}
 
 func (x *UpdateShieldPresetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[25]
+	mi := &file_moderato_v1_rules_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2397,7 +2536,7 @@ func (x *UpdateShieldPresetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateShieldPresetRequest.ProtoReflect.Descriptor instead.
 func (*UpdateShieldPresetRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{25}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UpdateShieldPresetRequest) GetChannelId() string {
@@ -2439,7 +2578,7 @@ type UpdateShieldPresetResponse struct {
 
 func (x *UpdateShieldPresetResponse) Reset() {
 	*x = UpdateShieldPresetResponse{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[26]
+	mi := &file_moderato_v1_rules_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2451,7 +2590,7 @@ func (x *UpdateShieldPresetResponse) String() string {
 func (*UpdateShieldPresetResponse) ProtoMessage() {}
 
 func (x *UpdateShieldPresetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[26]
+	mi := &file_moderato_v1_rules_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2464,7 +2603,7 @@ func (x *UpdateShieldPresetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateShieldPresetResponse.ProtoReflect.Descriptor instead.
 func (*UpdateShieldPresetResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{26}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UpdateShieldPresetResponse) GetPreset() *ShieldPreset {
@@ -2489,7 +2628,7 @@ type ShieldPreset struct {
 
 func (x *ShieldPreset) Reset() {
 	*x = ShieldPreset{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[27]
+	mi := &file_moderato_v1_rules_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2501,7 +2640,7 @@ func (x *ShieldPreset) String() string {
 func (*ShieldPreset) ProtoMessage() {}
 
 func (x *ShieldPreset) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[27]
+	mi := &file_moderato_v1_rules_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2514,7 +2653,7 @@ func (x *ShieldPreset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShieldPreset.ProtoReflect.Descriptor instead.
 func (*ShieldPreset) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{27}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ShieldPreset) GetSettings() *ShieldSettings {
@@ -2566,7 +2705,7 @@ type ShieldSettings struct {
 
 func (x *ShieldSettings) Reset() {
 	*x = ShieldSettings{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[28]
+	mi := &file_moderato_v1_rules_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2578,7 +2717,7 @@ func (x *ShieldSettings) String() string {
 func (*ShieldSettings) ProtoMessage() {}
 
 func (x *ShieldSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[28]
+	mi := &file_moderato_v1_rules_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2591,7 +2730,7 @@ func (x *ShieldSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShieldSettings.ProtoReflect.Descriptor instead.
 func (*ShieldSettings) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{28}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ShieldSettings) GetSlowSeconds() int64 {
@@ -2666,7 +2805,7 @@ type ShieldAutoStart struct {
 
 func (x *ShieldAutoStart) Reset() {
 	*x = ShieldAutoStart{}
-	mi := &file_moderato_v1_rules_proto_msgTypes[29]
+	mi := &file_moderato_v1_rules_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2678,7 +2817,7 @@ func (x *ShieldAutoStart) String() string {
 func (*ShieldAutoStart) ProtoMessage() {}
 
 func (x *ShieldAutoStart) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_rules_proto_msgTypes[29]
+	mi := &file_moderato_v1_rules_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2691,7 +2830,7 @@ func (x *ShieldAutoStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShieldAutoStart.ProtoReflect.Descriptor instead.
 func (*ShieldAutoStart) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{29}
+	return file_moderato_v1_rules_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ShieldAutoStart) GetFollowsPerMinute() int32 {
@@ -2779,7 +2918,7 @@ const file_moderato_v1_rules_proto_rawDesc = "" +
 	"\aends_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\"=\n" +
 	"\x1cGetModerationSettingsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\"\xc0\x04\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\"\xed\x04\n" +
 	"\x1dGetModerationSettingsResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x18\n" +
@@ -2797,7 +2936,21 @@ const file_moderato_v1_rules_proto_rawDesc = "" +
 	"\x05timed\x18\v \x03(\v2\x19.moderato.v1.TimedSettingR\x05timed\x12!\n" +
 	"\fhold_seconds\x18\f \x01(\x03R\vholdSeconds\x12$\n" +
 	"\x0eon_hold_expiry\x18\r \x01(\tR\fonHoldExpiry\x12#\n" +
-	"\rshield_active\x18\x0e \x01(\bR\fshieldActive\"\xe7\b\n" +
+	"\rshield_active\x18\x0e \x01(\bR\fshieldActive\x12+\n" +
+	"\x03own\x18\x0f \x01(\v2\x19.moderato.v1.ChatSettingsR\x03own\"\xa0\x03\n" +
+	"\fChatSettings\x12!\n" +
+	"\fslow_seconds\x18\x01 \x01(\x03R\vslowSeconds\x124\n" +
+	"\x16followers_only_seconds\x18\x02 \x01(\x03R\x14followersOnlySeconds\x12)\n" +
+	"\x10subscribers_only\x18\x03 \x01(\bR\x0fsubscribersOnly\x12\x1d\n" +
+	"\n" +
+	"emote_only\x18\x04 \x01(\bR\temoteOnly\x125\n" +
+	"\x17min_account_age_seconds\x18\x05 \x01(\x03R\x14minAccountAgeSeconds\x12%\n" +
+	"\x0eunique_seconds\x18\x06 \x01(\x03R\runiqueSeconds\x12#\n" +
+	"\rfirst_message\x18\a \x01(\tR\ffirstMessage\x12!\n" +
+	"\fexempt_roles\x18\b \x03(\tR\vexemptRoles\x12!\n" +
+	"\fhold_seconds\x18\t \x01(\x03R\vholdSeconds\x12$\n" +
+	"\x0eon_hold_expiry\x18\n" +
+	" \x01(\tR\fonHoldExpiry\"\xe7\b\n" +
 	"\bChatRule\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1c\n" +
 	"\x04name\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10<R\x04name\x12T\n" +
@@ -2998,7 +3151,7 @@ func file_moderato_v1_rules_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_rules_proto_rawDescData
 }
 
-var file_moderato_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_moderato_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_moderato_v1_rules_proto_goTypes = []any{
 	(*GetChatSettingsRequest)(nil),        // 0: moderato.v1.GetChatSettingsRequest
 	(*GetChatSettingsResponse)(nil),       // 1: moderato.v1.GetChatSettingsResponse
@@ -3007,98 +3160,100 @@ var file_moderato_v1_rules_proto_goTypes = []any{
 	(*TimedSetting)(nil),                  // 4: moderato.v1.TimedSetting
 	(*GetModerationSettingsRequest)(nil),  // 5: moderato.v1.GetModerationSettingsRequest
 	(*GetModerationSettingsResponse)(nil), // 6: moderato.v1.GetModerationSettingsResponse
-	(*ChatRule)(nil),                      // 7: moderato.v1.ChatRule
-	(*GetChatRulesRequest)(nil),           // 8: moderato.v1.GetChatRulesRequest
-	(*GetChatRulesResponse)(nil),          // 9: moderato.v1.GetChatRulesResponse
-	(*UpdateChatRulesRequest)(nil),        // 10: moderato.v1.UpdateChatRulesRequest
-	(*UpdateChatRulesResponse)(nil),       // 11: moderato.v1.UpdateChatRulesResponse
-	(*PreviewChatRulesRequest)(nil),       // 12: moderato.v1.PreviewChatRulesRequest
-	(*PreviewChatRulesResponse)(nil),      // 13: moderato.v1.PreviewChatRulesResponse
-	(*RulePreview)(nil),                   // 14: moderato.v1.RulePreview
-	(*PreviewedMessage)(nil),              // 15: moderato.v1.PreviewedMessage
-	(*ListChatRuleVersionsRequest)(nil),   // 16: moderato.v1.ListChatRuleVersionsRequest
-	(*ListChatRuleVersionsResponse)(nil),  // 17: moderato.v1.ListChatRuleVersionsResponse
-	(*ChatRuleVersion)(nil),               // 18: moderato.v1.ChatRuleVersion
-	(*RestoreChatRulesRequest)(nil),       // 19: moderato.v1.RestoreChatRulesRequest
-	(*RestoreChatRulesResponse)(nil),      // 20: moderato.v1.RestoreChatRulesResponse
-	(*GetShieldRequest)(nil),              // 21: moderato.v1.GetShieldRequest
-	(*GetShieldResponse)(nil),             // 22: moderato.v1.GetShieldResponse
-	(*UpdateShieldRequest)(nil),           // 23: moderato.v1.UpdateShieldRequest
-	(*UpdateShieldResponse)(nil),          // 24: moderato.v1.UpdateShieldResponse
-	(*UpdateShieldPresetRequest)(nil),     // 25: moderato.v1.UpdateShieldPresetRequest
-	(*UpdateShieldPresetResponse)(nil),    // 26: moderato.v1.UpdateShieldPresetResponse
-	(*ShieldPreset)(nil),                  // 27: moderato.v1.ShieldPreset
-	(*ShieldSettings)(nil),                // 28: moderato.v1.ShieldSettings
-	(*ShieldAutoStart)(nil),               // 29: moderato.v1.ShieldAutoStart
-	(*structpb.ListValue)(nil),            // 30: google.protobuf.ListValue
-	(*timestamppb.Timestamp)(nil),         // 31: google.protobuf.Timestamp
-	(*Person)(nil),                        // 32: moderato.v1.Person
-	(*Span)(nil),                          // 33: moderato.v1.Span
-	(*Pagination)(nil),                    // 34: moderato.v1.Pagination
+	(*ChatSettings)(nil),                  // 7: moderato.v1.ChatSettings
+	(*ChatRule)(nil),                      // 8: moderato.v1.ChatRule
+	(*GetChatRulesRequest)(nil),           // 9: moderato.v1.GetChatRulesRequest
+	(*GetChatRulesResponse)(nil),          // 10: moderato.v1.GetChatRulesResponse
+	(*UpdateChatRulesRequest)(nil),        // 11: moderato.v1.UpdateChatRulesRequest
+	(*UpdateChatRulesResponse)(nil),       // 12: moderato.v1.UpdateChatRulesResponse
+	(*PreviewChatRulesRequest)(nil),       // 13: moderato.v1.PreviewChatRulesRequest
+	(*PreviewChatRulesResponse)(nil),      // 14: moderato.v1.PreviewChatRulesResponse
+	(*RulePreview)(nil),                   // 15: moderato.v1.RulePreview
+	(*PreviewedMessage)(nil),              // 16: moderato.v1.PreviewedMessage
+	(*ListChatRuleVersionsRequest)(nil),   // 17: moderato.v1.ListChatRuleVersionsRequest
+	(*ListChatRuleVersionsResponse)(nil),  // 18: moderato.v1.ListChatRuleVersionsResponse
+	(*ChatRuleVersion)(nil),               // 19: moderato.v1.ChatRuleVersion
+	(*RestoreChatRulesRequest)(nil),       // 20: moderato.v1.RestoreChatRulesRequest
+	(*RestoreChatRulesResponse)(nil),      // 21: moderato.v1.RestoreChatRulesResponse
+	(*GetShieldRequest)(nil),              // 22: moderato.v1.GetShieldRequest
+	(*GetShieldResponse)(nil),             // 23: moderato.v1.GetShieldResponse
+	(*UpdateShieldRequest)(nil),           // 24: moderato.v1.UpdateShieldRequest
+	(*UpdateShieldResponse)(nil),          // 25: moderato.v1.UpdateShieldResponse
+	(*UpdateShieldPresetRequest)(nil),     // 26: moderato.v1.UpdateShieldPresetRequest
+	(*UpdateShieldPresetResponse)(nil),    // 27: moderato.v1.UpdateShieldPresetResponse
+	(*ShieldPreset)(nil),                  // 28: moderato.v1.ShieldPreset
+	(*ShieldSettings)(nil),                // 29: moderato.v1.ShieldSettings
+	(*ShieldAutoStart)(nil),               // 30: moderato.v1.ShieldAutoStart
+	(*structpb.ListValue)(nil),            // 31: google.protobuf.ListValue
+	(*timestamppb.Timestamp)(nil),         // 32: google.protobuf.Timestamp
+	(*Person)(nil),                        // 33: moderato.v1.Person
+	(*Span)(nil),                          // 34: moderato.v1.Span
+	(*Pagination)(nil),                    // 35: moderato.v1.Pagination
 }
 var file_moderato_v1_rules_proto_depIdxs = []int32{
-	30, // 0: moderato.v1.UpdateChatSettingsRequest.exempt_roles:type_name -> google.protobuf.ListValue
+	31, // 0: moderato.v1.UpdateChatSettingsRequest.exempt_roles:type_name -> google.protobuf.ListValue
 	4,  // 1: moderato.v1.UpdateChatSettingsResponse.timed:type_name -> moderato.v1.TimedSetting
-	31, // 2: moderato.v1.TimedSetting.ends_at:type_name -> google.protobuf.Timestamp
+	32, // 2: moderato.v1.TimedSetting.ends_at:type_name -> google.protobuf.Timestamp
 	4,  // 3: moderato.v1.GetModerationSettingsResponse.timed:type_name -> moderato.v1.TimedSetting
-	31, // 4: moderato.v1.ChatRule.expires_at:type_name -> google.protobuf.Timestamp
-	7,  // 5: moderato.v1.GetChatRulesResponse.rules:type_name -> moderato.v1.ChatRule
-	7,  // 6: moderato.v1.UpdateChatRulesRequest.put:type_name -> moderato.v1.ChatRule
-	7,  // 7: moderato.v1.UpdateChatRulesResponse.rules:type_name -> moderato.v1.ChatRule
-	7,  // 8: moderato.v1.PreviewChatRulesRequest.put:type_name -> moderato.v1.ChatRule
-	14, // 9: moderato.v1.PreviewChatRulesResponse.by_rule:type_name -> moderato.v1.RulePreview
-	15, // 10: moderato.v1.PreviewChatRulesResponse.sample:type_name -> moderato.v1.PreviewedMessage
-	32, // 11: moderato.v1.PreviewedMessage.user:type_name -> moderato.v1.Person
-	33, // 12: moderato.v1.PreviewedMessage.spans:type_name -> moderato.v1.Span
-	31, // 13: moderato.v1.PreviewedMessage.sent_at:type_name -> google.protobuf.Timestamp
-	18, // 14: moderato.v1.ListChatRuleVersionsResponse.rows:type_name -> moderato.v1.ChatRuleVersion
-	34, // 15: moderato.v1.ListChatRuleVersionsResponse.pagination:type_name -> moderato.v1.Pagination
-	32, // 16: moderato.v1.ChatRuleVersion.moderator:type_name -> moderato.v1.Person
-	31, // 17: moderato.v1.ChatRuleVersion.changed_at:type_name -> google.protobuf.Timestamp
-	7,  // 18: moderato.v1.RestoreChatRulesResponse.rules:type_name -> moderato.v1.ChatRule
-	32, // 19: moderato.v1.GetShieldResponse.started_by:type_name -> moderato.v1.Person
-	31, // 20: moderato.v1.GetShieldResponse.started_at:type_name -> google.protobuf.Timestamp
-	31, // 21: moderato.v1.GetShieldResponse.ends_at:type_name -> google.protobuf.Timestamp
-	27, // 22: moderato.v1.GetShieldResponse.preset:type_name -> moderato.v1.ShieldPreset
-	32, // 23: moderato.v1.UpdateShieldResponse.started_by:type_name -> moderato.v1.Person
-	31, // 24: moderato.v1.UpdateShieldResponse.started_at:type_name -> google.protobuf.Timestamp
-	31, // 25: moderato.v1.UpdateShieldResponse.ends_at:type_name -> google.protobuf.Timestamp
-	27, // 26: moderato.v1.UpdateShieldResponse.preset:type_name -> moderato.v1.ShieldPreset
-	28, // 27: moderato.v1.UpdateShieldPresetRequest.settings:type_name -> moderato.v1.ShieldSettings
-	7,  // 28: moderato.v1.UpdateShieldPresetRequest.rules:type_name -> moderato.v1.ChatRule
-	29, // 29: moderato.v1.UpdateShieldPresetRequest.auto_start:type_name -> moderato.v1.ShieldAutoStart
-	27, // 30: moderato.v1.UpdateShieldPresetResponse.preset:type_name -> moderato.v1.ShieldPreset
-	28, // 31: moderato.v1.ShieldPreset.settings:type_name -> moderato.v1.ShieldSettings
-	7,  // 32: moderato.v1.ShieldPreset.rules:type_name -> moderato.v1.ChatRule
-	29, // 33: moderato.v1.ShieldPreset.auto_start:type_name -> moderato.v1.ShieldAutoStart
-	30, // 34: moderato.v1.ShieldSettings.exempt_roles:type_name -> google.protobuf.ListValue
-	0,  // 35: moderato.v1.ChatRulesService.GetChatSettings:input_type -> moderato.v1.GetChatSettingsRequest
-	2,  // 36: moderato.v1.ChatRulesService.UpdateChatSettings:input_type -> moderato.v1.UpdateChatSettingsRequest
-	5,  // 37: moderato.v1.ChatRulesService.GetModerationSettings:input_type -> moderato.v1.GetModerationSettingsRequest
-	8,  // 38: moderato.v1.ChatRulesService.GetChatRules:input_type -> moderato.v1.GetChatRulesRequest
-	10, // 39: moderato.v1.ChatRulesService.UpdateChatRules:input_type -> moderato.v1.UpdateChatRulesRequest
-	12, // 40: moderato.v1.ChatRulesService.PreviewChatRules:input_type -> moderato.v1.PreviewChatRulesRequest
-	16, // 41: moderato.v1.ChatRulesService.ListChatRuleVersions:input_type -> moderato.v1.ListChatRuleVersionsRequest
-	19, // 42: moderato.v1.ChatRulesService.RestoreChatRules:input_type -> moderato.v1.RestoreChatRulesRequest
-	21, // 43: moderato.v1.ChatRulesService.GetShield:input_type -> moderato.v1.GetShieldRequest
-	23, // 44: moderato.v1.ChatRulesService.UpdateShield:input_type -> moderato.v1.UpdateShieldRequest
-	25, // 45: moderato.v1.ChatRulesService.UpdateShieldPreset:input_type -> moderato.v1.UpdateShieldPresetRequest
-	1,  // 46: moderato.v1.ChatRulesService.GetChatSettings:output_type -> moderato.v1.GetChatSettingsResponse
-	3,  // 47: moderato.v1.ChatRulesService.UpdateChatSettings:output_type -> moderato.v1.UpdateChatSettingsResponse
-	6,  // 48: moderato.v1.ChatRulesService.GetModerationSettings:output_type -> moderato.v1.GetModerationSettingsResponse
-	9,  // 49: moderato.v1.ChatRulesService.GetChatRules:output_type -> moderato.v1.GetChatRulesResponse
-	11, // 50: moderato.v1.ChatRulesService.UpdateChatRules:output_type -> moderato.v1.UpdateChatRulesResponse
-	13, // 51: moderato.v1.ChatRulesService.PreviewChatRules:output_type -> moderato.v1.PreviewChatRulesResponse
-	17, // 52: moderato.v1.ChatRulesService.ListChatRuleVersions:output_type -> moderato.v1.ListChatRuleVersionsResponse
-	20, // 53: moderato.v1.ChatRulesService.RestoreChatRules:output_type -> moderato.v1.RestoreChatRulesResponse
-	22, // 54: moderato.v1.ChatRulesService.GetShield:output_type -> moderato.v1.GetShieldResponse
-	24, // 55: moderato.v1.ChatRulesService.UpdateShield:output_type -> moderato.v1.UpdateShieldResponse
-	26, // 56: moderato.v1.ChatRulesService.UpdateShieldPreset:output_type -> moderato.v1.UpdateShieldPresetResponse
-	46, // [46:57] is the sub-list for method output_type
-	35, // [35:46] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	7,  // 4: moderato.v1.GetModerationSettingsResponse.own:type_name -> moderato.v1.ChatSettings
+	32, // 5: moderato.v1.ChatRule.expires_at:type_name -> google.protobuf.Timestamp
+	8,  // 6: moderato.v1.GetChatRulesResponse.rules:type_name -> moderato.v1.ChatRule
+	8,  // 7: moderato.v1.UpdateChatRulesRequest.put:type_name -> moderato.v1.ChatRule
+	8,  // 8: moderato.v1.UpdateChatRulesResponse.rules:type_name -> moderato.v1.ChatRule
+	8,  // 9: moderato.v1.PreviewChatRulesRequest.put:type_name -> moderato.v1.ChatRule
+	15, // 10: moderato.v1.PreviewChatRulesResponse.by_rule:type_name -> moderato.v1.RulePreview
+	16, // 11: moderato.v1.PreviewChatRulesResponse.sample:type_name -> moderato.v1.PreviewedMessage
+	33, // 12: moderato.v1.PreviewedMessage.user:type_name -> moderato.v1.Person
+	34, // 13: moderato.v1.PreviewedMessage.spans:type_name -> moderato.v1.Span
+	32, // 14: moderato.v1.PreviewedMessage.sent_at:type_name -> google.protobuf.Timestamp
+	19, // 15: moderato.v1.ListChatRuleVersionsResponse.rows:type_name -> moderato.v1.ChatRuleVersion
+	35, // 16: moderato.v1.ListChatRuleVersionsResponse.pagination:type_name -> moderato.v1.Pagination
+	33, // 17: moderato.v1.ChatRuleVersion.moderator:type_name -> moderato.v1.Person
+	32, // 18: moderato.v1.ChatRuleVersion.changed_at:type_name -> google.protobuf.Timestamp
+	8,  // 19: moderato.v1.RestoreChatRulesResponse.rules:type_name -> moderato.v1.ChatRule
+	33, // 20: moderato.v1.GetShieldResponse.started_by:type_name -> moderato.v1.Person
+	32, // 21: moderato.v1.GetShieldResponse.started_at:type_name -> google.protobuf.Timestamp
+	32, // 22: moderato.v1.GetShieldResponse.ends_at:type_name -> google.protobuf.Timestamp
+	28, // 23: moderato.v1.GetShieldResponse.preset:type_name -> moderato.v1.ShieldPreset
+	33, // 24: moderato.v1.UpdateShieldResponse.started_by:type_name -> moderato.v1.Person
+	32, // 25: moderato.v1.UpdateShieldResponse.started_at:type_name -> google.protobuf.Timestamp
+	32, // 26: moderato.v1.UpdateShieldResponse.ends_at:type_name -> google.protobuf.Timestamp
+	28, // 27: moderato.v1.UpdateShieldResponse.preset:type_name -> moderato.v1.ShieldPreset
+	29, // 28: moderato.v1.UpdateShieldPresetRequest.settings:type_name -> moderato.v1.ShieldSettings
+	8,  // 29: moderato.v1.UpdateShieldPresetRequest.rules:type_name -> moderato.v1.ChatRule
+	30, // 30: moderato.v1.UpdateShieldPresetRequest.auto_start:type_name -> moderato.v1.ShieldAutoStart
+	28, // 31: moderato.v1.UpdateShieldPresetResponse.preset:type_name -> moderato.v1.ShieldPreset
+	29, // 32: moderato.v1.ShieldPreset.settings:type_name -> moderato.v1.ShieldSettings
+	8,  // 33: moderato.v1.ShieldPreset.rules:type_name -> moderato.v1.ChatRule
+	30, // 34: moderato.v1.ShieldPreset.auto_start:type_name -> moderato.v1.ShieldAutoStart
+	31, // 35: moderato.v1.ShieldSettings.exempt_roles:type_name -> google.protobuf.ListValue
+	0,  // 36: moderato.v1.ChatRulesService.GetChatSettings:input_type -> moderato.v1.GetChatSettingsRequest
+	2,  // 37: moderato.v1.ChatRulesService.UpdateChatSettings:input_type -> moderato.v1.UpdateChatSettingsRequest
+	5,  // 38: moderato.v1.ChatRulesService.GetModerationSettings:input_type -> moderato.v1.GetModerationSettingsRequest
+	9,  // 39: moderato.v1.ChatRulesService.GetChatRules:input_type -> moderato.v1.GetChatRulesRequest
+	11, // 40: moderato.v1.ChatRulesService.UpdateChatRules:input_type -> moderato.v1.UpdateChatRulesRequest
+	13, // 41: moderato.v1.ChatRulesService.PreviewChatRules:input_type -> moderato.v1.PreviewChatRulesRequest
+	17, // 42: moderato.v1.ChatRulesService.ListChatRuleVersions:input_type -> moderato.v1.ListChatRuleVersionsRequest
+	20, // 43: moderato.v1.ChatRulesService.RestoreChatRules:input_type -> moderato.v1.RestoreChatRulesRequest
+	22, // 44: moderato.v1.ChatRulesService.GetShield:input_type -> moderato.v1.GetShieldRequest
+	24, // 45: moderato.v1.ChatRulesService.UpdateShield:input_type -> moderato.v1.UpdateShieldRequest
+	26, // 46: moderato.v1.ChatRulesService.UpdateShieldPreset:input_type -> moderato.v1.UpdateShieldPresetRequest
+	1,  // 47: moderato.v1.ChatRulesService.GetChatSettings:output_type -> moderato.v1.GetChatSettingsResponse
+	3,  // 48: moderato.v1.ChatRulesService.UpdateChatSettings:output_type -> moderato.v1.UpdateChatSettingsResponse
+	6,  // 49: moderato.v1.ChatRulesService.GetModerationSettings:output_type -> moderato.v1.GetModerationSettingsResponse
+	10, // 50: moderato.v1.ChatRulesService.GetChatRules:output_type -> moderato.v1.GetChatRulesResponse
+	12, // 51: moderato.v1.ChatRulesService.UpdateChatRules:output_type -> moderato.v1.UpdateChatRulesResponse
+	14, // 52: moderato.v1.ChatRulesService.PreviewChatRules:output_type -> moderato.v1.PreviewChatRulesResponse
+	18, // 53: moderato.v1.ChatRulesService.ListChatRuleVersions:output_type -> moderato.v1.ListChatRuleVersionsResponse
+	21, // 54: moderato.v1.ChatRulesService.RestoreChatRules:output_type -> moderato.v1.RestoreChatRulesResponse
+	23, // 55: moderato.v1.ChatRulesService.GetShield:output_type -> moderato.v1.GetShieldResponse
+	25, // 56: moderato.v1.ChatRulesService.UpdateShield:output_type -> moderato.v1.UpdateShieldResponse
+	27, // 57: moderato.v1.ChatRulesService.UpdateShieldPreset:output_type -> moderato.v1.UpdateShieldPresetResponse
+	47, // [47:58] is the sub-list for method output_type
+	36, // [36:47] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_rules_proto_init() }
@@ -3114,7 +3269,7 @@ func file_moderato_v1_rules_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_rules_proto_rawDesc), len(file_moderato_v1_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -59,7 +59,7 @@ type ChatRulesServiceClient interface {
 	// version; CHANNEL_NOT_FOUND if the channel does not exist.
 	UpdateChatSettings(ctx context.Context, in *UpdateChatSettingsRequest, opts ...grpc.CallOption) (*UpdateChatSettingsResponse, error)
 	// GetModerationSettings returns the settings of a channel's chat as they are in force, and
-	// when those end that are set for a time.
+	// when those end that are set for a time. `own` has them without the shield.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or
 	// service. Scope: `channel.moderate`.
@@ -281,7 +281,7 @@ type ChatRulesServiceServer interface {
 	// version; CHANNEL_NOT_FOUND if the channel does not exist.
 	UpdateChatSettings(context.Context, *UpdateChatSettingsRequest) (*UpdateChatSettingsResponse, error)
 	// GetModerationSettings returns the settings of a channel's chat as they are in force, and
-	// when those end that are set for a time.
+	// when those end that are set for a time. `own` has them without the shield.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or
 	// service. Scope: `channel.moderate`.

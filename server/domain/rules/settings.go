@@ -38,8 +38,8 @@ func (s *Service) GetChatSettings(ctx context.Context, req *moderatov1.GetChatSe
 	return result, nil
 }
 
-// GetModerationSettings returns the settings of a channel that are in force, and when those end
-// that are set for a time.
+// GetModerationSettings returns the settings of a channel as they are in force, and as they are
+// without the shield, and when those end that are set for a time.
 func (s *Service) GetModerationSettings(ctx context.Context, req *moderatov1.GetModerationSettingsRequest) (*moderatov1.GetModerationSettingsResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
@@ -54,8 +54,9 @@ func (s *Service) GetModerationSettings(ctx context.Context, req *moderatov1.Get
 	if err != nil {
 		return nil, err
 	}
-	result.ChannelId, result.Version, result.Timed = channelID.String(), present.version, present.timedProto()
-	return result, nil
+	result.ChannelId, result.Version, result.Timed, result.Own = channelID.String(), present.version, present.timedProto(), &moderatov1.ChatSettings{}
+	present.Shield = nil
+	return result, fill(result.GetOwn(), present, 0) // what has ended was removed
 }
 
 // read reads the settings of a channel, as they are after every end until now, and fills them

@@ -145,6 +145,38 @@ func TestShieldIsAnOverlay(t *testing.T) {
 	})
 }
 
+// TestSettingsUnderTheShield changes settings for a time while the shield is up. Moderators read
+// the channel's own settings beside those in force, and the former values return on the own ones.
+func TestSettingsUnderTheShield(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		r.preset(`"settings":{"slowSeconds":5,"exemptRoles":["vip"]}`)
+		r.set(`"slowSeconds":2`)
+		want := func(what string, inForce, own int64) {
+			t.Helper()
+			d := r.get().Data
+			if d.SlowSeconds != inForce || d.Own == nil || d.Own.SlowSeconds != own || d.Own.HoldSeconds != 600 || d.Own.FollowersOnlySeconds != -1 || !slices.Equal(d.Own.ExemptRoles, []string{"vip", "og"}) {
+				t.Errorf("%s: got %+v and of its own %+v, want %d and %d", what, d, d.Own, inForce, own)
+			}
+		}
+		want("before", 2, 2)
+		r.raise(`"active":true,"durationSeconds":600`)
+		want("raised", 5, 2)
+		if d := r.set(`"slowSeconds":3,"durationSeconds":60`).Data; d.SlowSeconds != 5 || d.Version != 2 || len(d.Timed) != 1 {
+			t.Errorf("the change has %+v, want what is in force", d)
+		}
+		want("changed to less", 5, 3)
+		r.set(`"slowSeconds":30,"durationSeconds":120`)
+		want("changed to more", 30, 30)
+		r.Store.Clock.Freeze(now.Add(2 * time.Minute))
+		want("returned, with the shield", 5, 2)
+		r.set(`"slowSeconds":4,"durationSeconds":600`)
+		r.Store.Clock.Freeze(now.Add(11 * time.Minute))
+		want("without the shield", 4, 4)
+		r.Store.Clock.Freeze(now.Add(12 * time.Minute))
+		want("returned", 2, 2)
+	})
+}
+
 // TestShieldIsExtended raises a shield that is up, and one without a preset.
 func TestShieldIsExtended(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {

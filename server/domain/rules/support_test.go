@@ -66,7 +66,11 @@ type body struct {
 		OnHoldExpiry, FirstMessage        string
 		ExemptRoles                       []string
 		ShieldActive                      bool
-		Timed                             []struct{ Setting, EndsAt string }
+		Own                               *struct {
+			SlowSeconds, FollowersOnlySeconds, HoldSeconds int64
+			ExemptRoles                                    []string
+		}
+		Timed []struct{ Setting, EndsAt string }
 	}
 }
 
