@@ -1,11 +1,10 @@
-import type { GetModerationSettingsResponse } from '@moderato-live/client'
+import type { ChatSettings as Settings } from '@moderato-live/client'
 import { formatDuration } from '../format'
 
-/** The settings of a chat that can be changed. */
-export type Settings = Omit<GetModerationSettingsResponse, 'channelId' | 'version' | 'timed' | 'shieldActive'>
+export type { Settings }
 export type SettingName = keyof Settings
 
-interface Setting {
+export interface Setting {
   name: SettingName
   label: string
   /** What it does, for somebody who has never used it. */
@@ -40,6 +39,9 @@ export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(Array.
 export function textOf({ values }: Setting, value: unknown): string {
   return values.find(([one]) => isSame(one, value))?.[1] ?? (typeof value === 'number' ? formatDuration(value) : Array.isArray(value) ? value.join(', ') : String(value))
 }
+
+/** isFromShield tells whether the shield is stricter than the channel's own setting. */
+export const isFromShield = (current: Settings & { own: Settings }, name: SettingName): boolean => !isSame(current[name], current.own[name])
 
 /** modesOf returns the settings that restrict somebody, with how they are shown. */
 export function modesOf(current: Settings): { name: SettingName; text: string }[] {

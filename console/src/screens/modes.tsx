@@ -1,12 +1,12 @@
-import type { FieldError, GetModerationSettingsResponse, UpdateChatSettingsResponse } from '@moderato-live/client'
+import type { FieldError, GetModerationSettingsResponse, GetShieldResponse, UpdateChatSettingsResponse } from '@moderato-live/client'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { useDesk, useReadOnly } from '../desk'
-import { changesOf, isSame, modesOf, settings, textOf, type Settings } from '../model/modes'
+import { changesOf, isFromShield, isSame, modesOf, type Setting, settings, textOf, type Settings } from '../model/modes'
 import { useStored, type Store } from '../model/store'
 import { hrefOf } from '../route'
-import { Button, Choices, Note, Remaining } from '../ui/basics'
+import { Button, Choices, Note, Remaining, Time } from '../ui/basics'
 import { reread } from '../ui/conflict'
 import { Icon } from '../ui/icon'
 import { useLoad, type Loaded } from '../ui/load'
@@ -24,6 +24,12 @@ function useModes(): Loaded<GetModerationSettingsResponse> {
   return useLoad((signal) => client.rules.getModerationSettings({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.settings')])
 }
 
+/** useShield reads the shield, and again when it was raised, lowered or changed. */
+export function useShield(): Loaded<GetShieldResponse> {
+  const { client, channel, store } = useDesk()
+  return useLoad((signal) => client.rules.getShield({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.shield')])
+}
+
 /** ModeStrip shows above the chat what restricts it, and for how long. */
 export function ModeStrip({ children }: { children?: ComponentChildren }) {
   const { channel } = useDesk()
@@ -35,8 +41,9 @@ export function ModeStrip({ children }: { children?: ComponentChildren }) {
         {error ? <li class="row small"><span class="danger-text">The modes are not known.</span><Button little onClick={reload}>Try again</Button></li> : null}
         {modes?.length === 0 && <li class="small muted">Everybody may write</li>}
         {modes?.map(({ name, text }) => {
+          const isRaised = isFromShield(data!, name)
           const timed = data!.timed.find(({ setting }) => setting === name)
-          return <li class="chip warn"><Icon name="clock" /><span>{text}{timed && <>, <Remaining until={timed.endsAt} /></>}</span></li>
+          return <li class="chip warn"><Icon name={isRaised ? 'raid' : 'clock'} /><span>{text}{isRaised ? ', shield' : timed && <>, <Remaining until={timed.endsAt} /></>}</span></li>
         })}
       </ul>
       <a class="button little" href={hrefOf({ channel: channel.username, screen: 'rules', part: 'modes' })} aria-label="Change the modes"><Icon name="settings" /><span class="wide">Change</span></a>
@@ -47,24 +54,38 @@ export function ModeStrip({ children }: { children?: ComponentChildren }) {
 
 const durations = [[0, 'Until changed'], [300, '5 min'], [600, '10 min'], [1800, '30 min'], [3600, '1 h'], [86_400, '1 day']] as const
 
-/** ModeSettings changes the settings of the chat, for a time or until somebody changes them again. */
+/**
+ * ModeSettings changes the channel's own settings of the chat, for a time or until somebody changes
+ * them again. It tells which of them the shield replaces.
+ */
 export function ModeSettings() {
   const { client, channel } = useDesk()
   const readOnly = useReadOnly()
   const modes = useModes()
+  const shieldEndsAt = useShield().data?.endsAt
   const { data, reload } = modes
   const [chosen, setChosen] = useState<Partial<Settings>>({})
   const [duration, setDuration] = useState(0)
   const [problems, setProblems] = useState<readonly FieldError[]>([])
   if (!data) return <Waiting of={modes} />
-  const changes = changesOf(chosen, data)
+  const changes = changesOf(chosen, data.own)
   const count = Object.keys(changes).length
-  const former = Object.fromEntries(Object.keys(changes).map((name) => [name, data[name as keyof Settings]]))
+  const former = Object.fromEntries(Object.keys(changes).map((name) => [name, data.own[name as keyof Settings]]))
   const set = (expectedVersion: number, values: object) => async (options: object): Promise<UpdateChatSettingsResponse> => {
     const result = await reread('settings', client.rules.updateChatSettings({ channelId: channel.id, expectedVersion, ...values }, options), reload, setProblems)
     setChosen({})
     reload()
     return result
+  }
+  const noteOf = (setting: Setting): ComponentChildren => {
+    const { name } = setting
+    const timed = data.timed.find((one) => one.setting === name)
+    return (
+      <>
+        {isFromShield(data, name) && <span class="small shield-note"><Icon name="raid" /><span>Shield: {textOf(setting, data[name])}{shieldEndsAt && <> until <Time at={shieldEndsAt} /></>}</span></span>}
+        {timed && <span class="small timed-note">Returns by itself in <Remaining until={timed.endsAt} />.</span>}
+      </>
+    )
   }
   const save = (): void => {
     setProblems([])
@@ -73,9 +94,8 @@ export function ModeSettings() {
   }
   return (
     <form class="box inside stack" onSubmit={(event) => (event.preventDefault(), save())}>
-      {data.shieldActive && <Note kind="warn">The shield is up, and these are the values in force. When it ends, they are as before.</Note>}
-      <SettingFields values={{ ...data, ...chosen }} all problems={problems} onChange={(change) => (setChosen({ ...chosen, ...change }), setProblems([]))}
-        noteOf={(name) => { const timed = data.timed.find(({ setting }) => setting === name); return timed && <span class="small timed-note">Returns by itself in <Remaining until={timed.endsAt} />.</span> }} />
+      {data.shieldActive && <Note kind="warn">The shield is up{shieldEndsAt && <> until <Time at={shieldEndsAt} /></>}. These are the channel’s own settings. Where the shield is stricter, it holds instead.</Note>}
+      <SettingFields values={{ ...data.own, ...chosen }} all problems={problems} noteOf={noteOf} onChange={(change) => (setChosen({ ...chosen, ...change }), setProblems([]))} />
       <div class="field"><span class="label">The change holds</span><Choices<number> label="The change holds" values={durations} value={duration} onChange={setDuration} /></div>
       <p class="row wrap"><Button type="submit" kind="main" disabled={!count || readOnly}>Save</Button>{count > 0 && <Button onClick={() => setChosen({})}>Discard</Button>}{count > 0 && <span class="small muted">{settings.filter(({ name }) => name in changes).map((one) => `${one.label}: ${textOf(one, changes[one.name])}`).join(', ')}</span>}</p>
     </form>
@@ -89,7 +109,7 @@ interface FieldsProps {
   problems?: readonly FieldError[]
   disabled?: boolean
   onChange: (change: Partial<Settings>) => void
-  noteOf?: (name: string) => ComponentChildren
+  noteOf?: (setting: Setting) => ComponentChildren
 }
 
 /** SettingFields are the settings with what they mean. Those of a shield can be left as they are. */
@@ -105,7 +125,7 @@ export function SettingFields({ values, all, problems = [], disabled = false, on
         return (
           <div class="setting">
             <Select label={label} disabled={disabled} hint={hint} problem={problem} values={options.map(([one, text]) => [JSON.stringify(one), text] as const)} value={JSON.stringify(offered)} onChange={(chosen) => onChange({ [name]: JSON.parse(chosen) as never })} />
-            {noteOf?.(name)}
+            {noteOf?.(setting)}
           </div>
         )
       })}

@@ -10,17 +10,10 @@ import { hrefOf } from '../route'
 import { Button, Choices, Field, Note, Remaining } from '../ui/basics'
 import { reread } from '../ui/conflict'
 import { Dialog } from '../ui/dialog'
-import { type Loaded, useLoad } from '../ui/load'
 import { Waiting } from '../ui/page'
 import { Select } from '../ui/select'
-import { SettingFields, useLatest } from './modes'
+import { SettingFields, useShield } from './modes'
 import { RuleEditor } from './ruleeditor'
-
-/** useShield reads the shield, and again when it was raised, lowered or changed. */
-function useShield(): Loaded<GetShieldResponse> {
-  const { client, channel, store } = useDesk()
-  return useLoad((signal) => client.rules.getShield({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.shield')])
-}
 
 /** ShieldSwitch shows whether the shield is up, and asks before it raises or lowers it. It has no key. */
 export function ShieldSwitch() {
