@@ -54,7 +54,7 @@ var (
 	}
 	batchRow = object{
 		"batchId": "uuid", "createdAt": "timestamp", "bannedBy": logUser, "reason": "string?", "expiresAt": "timestamp?",
-		"bannedCount": "integer", "stillBannedCount": "integer",
+		"bannedCount": "integer", "stillBannedCount": "integer", "afterglowEndsAt": "timestamp?",
 	}
 	undoResult = object{
 		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer", "restored": "integer"}, "messagesRemovedBefore": "timestamp?",

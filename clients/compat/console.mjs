@@ -64,6 +64,23 @@ test('a ban has a reason and a duration, which the card shows', async (t) => {
   await eventually(async () => !(await isBanned(sent.senderId)), 'unbanned')
 })
 
+test('a moderator sees how long the afterglow of somebody else lasts', async (t) => {
+  const page = await signIn(t, { screen: 'raid' })
+  const { message } = await post(undefined, 'glow')
+  const phrase = message.slice(-8)
+  const { sweepToken } = await demo('POST', '/v1/moderation/sweeps', { channelId, phrase, withinSeconds: 60, exemptSubscribers: false, exemptFollowersOlderThanSeconds: 315_360_000 }, 'owner')
+  const { batchId } = await demo('POST', '/v1/moderation/sweeps/commit', { channelId, sweepToken, reason: phrase, afterglowSeconds: 300 }, 'owner')
+  const undo = () => demo('DELETE', '/v1/moderation/bans', { channelId, batchId, restoreMessages: true })
+  t.after(undo)
+  const refresh = page.getByRole('button', { name: 'Refresh' })
+  const batch = page.getByRole('region', { name: 'Batches' }).getByRole('listitem').filter({ hasText: phrase })
+  await refresh.click()
+  await batch.getByText(/^Afterglow: 4 min \d+ s$/).waitFor()
+  await undo() // ends it
+  await refresh.click()
+  await batch.getByText('Afterglow').waitFor({ state: 'detached' })
+})
+
 test('a list that is held does not move, and the wrong row is not hit', async (t) => {
   const page = await signIn(t)
   const sent = await post(page, 'the one to delete')

@@ -177,8 +177,9 @@ export class Sweep extends Watched {
 
 export const batchIdOf = ({ result, batch }: Commit): string | undefined => result?.batchId ?? batch?.batchId
 
-/** afterglowEnd returns when the afterglow of a commit ends, by the server's clock. */
-export const afterglowEnd = ({ batch, startedAt, terms }: Commit): number => (batch ? Date.parse(batch.createdAt) : startedAt) + terms.afterglowSeconds * 1000
+/** afterglowEnd returns when the afterglow of a commit ends, by the server's clock; 0 if it has ended. */
+export const afterglowEnd = ({ batch, startedAt, terms }: Commit): number =>
+  batch ? (batch.afterglowEndsAt ? Date.parse(batch.afterglowEndsAt) : 0) : startedAt + terms.afterglowSeconds * 1000
 
 /** requestOf returns the conditions as the server takes them. */
 export function requestOf({ kind, text, within, followedWithin, firstMessageWithin, exemptFollowersOlderThan, exemptSubscribers }: Conditions) {

@@ -270,6 +270,9 @@ class BanBatch:
     still_banned_count: int
     """How many of its bans are in force."""
 
+    afterglow_ends_at: Optional[datetime]
+    """When the afterglow of the sweep ends, which bans further users as part of the batch: UTC, milliseconds; null if none is running."""
+
 
 @dataclass(frozen=True)
 class BanElsewhere:

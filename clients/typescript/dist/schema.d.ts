@@ -1173,6 +1173,11 @@ export interface components {
              * @description How many of its bans are in force.
              */
             stillBannedCount: number;
+            /**
+             * Format: date-time
+             * @description When the afterglow of the sweep ends, which bans further users as part of the batch: UTC, milliseconds; null if none is running.
+             */
+            afterglowEndsAt: string | null;
         };
         /** @description BanElsewhere is a user's ban from another channel. */
         BanElsewhere: {

@@ -8,6 +8,7 @@ import { hrefOf } from '../route'
 import { Button, Check, Empty, Problem, Progress, Remaining, Time } from '../ui/basics'
 import { Confirm } from '../ui/dialog'
 import { useList, useLoad } from '../ui/load'
+import { useIsOver } from './raidpreview'
 
 /** For how long the messages of a batch can be restored. */
 const restorable = 86_400_000
@@ -49,6 +50,7 @@ export function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () =>
         <p class="muted small">{batch.reason ? <bdi>“{batch.reason}”</bdi> : 'No reason given'}{batch.stillBannedCount > 0 && <> · {batch.expiresAt ? <>ends in <Remaining until={batch.expiresAt} /></> : 'permanent'}</>}</p>
       </div>
       <div class="row wrap">
+        {batch.afterglowEndsAt && <Afterglow until={batch.afterglowEndsAt} />}
         {batch.stillBannedCount > 0 && <a class="button little plain" href={hrefOf({ channel: channel.username, screen: 'people', part: 'bans', query })}>Users</a>}
         <a class="button little plain" href={hrefOf({ channel: channel.username, screen: 'log', query })}>Log</a>
         {!readOnly && batch.stillBannedCount > 0 && <Button little icon="undo" onClick={() => setAsked(true)}>Undo</Button>}
@@ -56,6 +58,11 @@ export function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () =>
       {asked && <UndoBatch batch={batch} onClose={() => setAsked(false)} onUndone={onUndone} />}
     </li>
   )
+}
+
+export function Afterglow({ until }: { until: string }) {
+  const isOver = useIsOver(until)
+  return isOver ? <span class="chip">Afterglow over</span> : <span class="chip warn">Afterglow: <Remaining until={until} /></span>
 }
 
 /** UndoBatch asks before it lifts the bans of a batch. */

@@ -3,10 +3,9 @@ import { useDesk } from '../desk'
 import { formatDuration, formatNumber, plural } from '../format'
 import { useStored } from '../model/store'
 import { afterglowEnd, batchIdOf, type Commit, type Sweep } from '../sweep'
-import { Button, Note, Problem, Remaining } from '../ui/basics'
+import { Button, Note, Problem } from '../ui/basics'
 import { useLoad } from '../ui/load'
-import { UndoBatch } from './batches'
-import { useIsOver } from './raidpreview'
+import { Afterglow, UndoBatch } from './batches'
 
 /** CommitPanel shows how far a sweep has come, and what can be done about it. */
 export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit: Commit; readOnly: boolean }) {
@@ -61,11 +60,6 @@ function Outcome({ commit, count }: { commit: Commit; count: number }) {
       <p class="muted">{commit.terms.afterglowSeconds > 0 ? 'Who wrote between the preview and the bans is not among them.' : 'Who came after the preview is not among them.'} Preview again to see who that is.</p>
     </>
   )
-}
-
-function Afterglow({ until }: { until: string }) {
-  const isOver = useIsOver(until)
-  return isOver ? <span class="chip">Afterglow over</span> : <span class="chip warn">Afterglow: <Remaining until={until} /></span>
 }
 
 const pollInterval = 1000

@@ -1744,8 +1744,11 @@ type BanBatch struct {
 	BannedCount int32 `protobuf:"varint,6,opt,name=banned_count,json=bannedCount" json:"banned_count,omitempty"`
 	// How many of its bans are in force.
 	StillBannedCount int32 `protobuf:"varint,7,opt,name=still_banned_count,json=stillBannedCount" json:"still_banned_count,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// When the afterglow of the sweep ends, which bans further users as part of the batch: UTC,
+	// milliseconds; null if none is running.
+	AfterglowEndsAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=afterglow_ends_at,json=afterglowEndsAt" json:"afterglow_ends_at,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *BanBatch) Reset() {
@@ -1825,6 +1828,13 @@ func (x *BanBatch) GetStillBannedCount() int32 {
 		return x.StillBannedCount
 	}
 	return 0
+}
+
+func (x *BanBatch) GetAfterglowEndsAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AfterglowEndsAt
+	}
+	return nil
 }
 
 // UndoBanBatchRequest names the channel and the batch.
@@ -5402,7 +5412,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.BanBatchR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xbf\x02\n" +
+	"pagination\"\x87\x03\n" +
 	"\bBanBatch\x12\x19\n" +
 	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x129\n" +
 	"\n" +
@@ -5412,7 +5422,8 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12!\n" +
 	"\fbanned_count\x18\x06 \x01(\x05R\vbannedCount\x12,\n" +
-	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"z\n" +
+	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\x12F\n" +
+	"\x11afterglow_ends_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x0fafterglowEndsAt\"z\n" +
 	"\x13UndoBanBatchRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x19\n" +
@@ -5861,118 +5872,119 @@ var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	73,  // 15: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
 	74,  // 16: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
 	73,  // 17: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
-	29,  // 18: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
-	23,  // 19: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	73,  // 20: moderato.v1.UndoBanBatchResponse.messages_removed_before:type_name -> google.protobuf.Timestamp
-	73,  // 21: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
-	32,  // 22: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
-	23,  // 23: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
-	73,  // 24: moderato.v1.RevertModeratorResponse.messages_removed_before:type_name -> google.protobuf.Timestamp
-	73,  // 25: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
-	35,  // 26: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
-	36,  // 27: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
-	65,  // 28: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
-	39,  // 29: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
-	73,  // 30: moderato.v1.ListLogRequest.since:type_name -> google.protobuf.Timestamp
-	73,  // 31: moderato.v1.ListLogRequest.until:type_name -> google.protobuf.Timestamp
-	51,  // 32: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	71,  // 33: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	44,  // 34: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
-	71,  // 35: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 36: moderato.v1.ListedBan.banned_at:type_name -> google.protobuf.Timestamp
-	74,  // 37: moderato.v1.ListedBan.banned_by:type_name -> moderato.v1.BannedBy
-	73,  // 38: moderato.v1.ListedBan.expires_at:type_name -> google.protobuf.Timestamp
-	47,  // 39: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
-	71,  // 40: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 41: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
-	74,  // 42: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
-	73,  // 43: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
-	50,  // 44: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
-	71,  // 45: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
-	73,  // 46: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 47: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	55,  // 48: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	55,  // 49: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	75,  // 50: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	53,  // 51: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	52,  // 52: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
-	73,  // 53: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	54,  // 54: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	73,  // 55: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	72,  // 56: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	62,  // 57: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	63,  // 58: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	64,  // 59: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	76,  // 60: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	65,  // 61: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	58,  // 62: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
-	59,  // 63: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
-	51,  // 64: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
-	60,  // 65: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
-	73,  // 66: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 67: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
-	72,  // 68: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
-	73,  // 69: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
-	73,  // 70: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
-	73,  // 71: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
-	74,  // 72: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
-	73,  // 73: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	74,  // 74: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	61,  // 75: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 76: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	61,  // 77: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 78: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	73,  // 79: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 80: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
-	68,  // 81: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
-	73,  // 82: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
-	1,   // 83: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,   // 84: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,   // 85: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,   // 86: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,   // 87: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13,  // 88: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15,  // 89: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17,  // 90: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19,  // 91: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24,  // 92: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27,  // 93: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33,  // 94: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37,  // 95: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30,  // 96: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	56,  // 97: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40,  // 98: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	42,  // 99: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
-	45,  // 100: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
-	48,  // 101: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
-	66,  // 102: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
-	69,  // 103: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,   // 104: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,   // 105: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,   // 106: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,   // 107: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12,  // 108: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14,  // 109: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16,  // 110: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18,  // 111: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21,  // 112: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25,  // 113: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28,  // 114: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34,  // 115: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38,  // 116: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31,  // 117: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	57,  // 118: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41,  // 119: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	43,  // 120: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
-	46,  // 121: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
-	49,  // 122: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
-	67,  // 123: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
-	70,  // 124: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	104, // [104:125] is the sub-list for method output_type
-	83,  // [83:104] is the sub-list for method input_type
-	83,  // [83:83] is the sub-list for extension type_name
-	83,  // [83:83] is the sub-list for extension extendee
-	0,   // [0:83] is the sub-list for field type_name
+	73,  // 18: moderato.v1.BanBatch.afterglow_ends_at:type_name -> google.protobuf.Timestamp
+	29,  // 19: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
+	23,  // 20: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
+	73,  // 21: moderato.v1.UndoBanBatchResponse.messages_removed_before:type_name -> google.protobuf.Timestamp
+	73,  // 22: moderato.v1.RevertModeratorRequest.since:type_name -> google.protobuf.Timestamp
+	32,  // 23: moderato.v1.RevertModeratorResponse.counts:type_name -> moderato.v1.RevertCounts
+	23,  // 24: moderato.v1.RevertModeratorResponse.results:type_name -> moderato.v1.BatchResult
+	73,  // 25: moderato.v1.RevertModeratorResponse.messages_removed_before:type_name -> google.protobuf.Timestamp
+	73,  // 26: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	35,  // 27: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
+	36,  // 28: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
+	65,  // 29: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	39,  // 30: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
+	73,  // 31: moderato.v1.ListLogRequest.since:type_name -> google.protobuf.Timestamp
+	73,  // 32: moderato.v1.ListLogRequest.until:type_name -> google.protobuf.Timestamp
+	51,  // 33: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	71,  // 34: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	44,  // 35: moderato.v1.ListBansResponse.rows:type_name -> moderato.v1.ListedBan
+	71,  // 36: moderato.v1.ListBansResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 37: moderato.v1.ListedBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 38: moderato.v1.ListedBan.banned_by:type_name -> moderato.v1.BannedBy
+	73,  // 39: moderato.v1.ListedBan.expires_at:type_name -> google.protobuf.Timestamp
+	47,  // 40: moderato.v1.ListMutesResponse.rows:type_name -> moderato.v1.ListedMute
+	71,  // 41: moderato.v1.ListMutesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 42: moderato.v1.ListedMute.muted_at:type_name -> google.protobuf.Timestamp
+	74,  // 43: moderato.v1.ListedMute.muted_by:type_name -> moderato.v1.BannedBy
+	73,  // 44: moderato.v1.ListedMute.expires_at:type_name -> google.protobuf.Timestamp
+	50,  // 45: moderato.v1.ListRolesResponse.rows:type_name -> moderato.v1.RoleHolder
+	71,  // 46: moderato.v1.ListRolesResponse.pagination:type_name -> moderato.v1.Pagination
+	73,  // 47: moderato.v1.RoleHolder.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 48: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	55,  // 49: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	55,  // 50: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	75,  // 51: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	53,  // 52: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	52,  // 53: moderato.v1.LogEntry.end:type_name -> moderato.v1.LoggedEnd
+	73,  // 54: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	54,  // 55: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	73,  // 56: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	72,  // 57: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	62,  // 58: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	63,  // 59: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	64,  // 60: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	76,  // 61: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	65,  // 62: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	58,  // 63: moderato.v1.GetUserResponse.card:type_name -> moderato.v1.UserCard
+	59,  // 64: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
+	51,  // 65: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
+	60,  // 66: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
+	73,  // 67: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 68: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
+	72,  // 69: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
+	73,  // 70: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
+	73,  // 71: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
+	73,  // 72: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
+	74,  // 73: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
+	73,  // 74: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 75: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	61,  // 76: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 77: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	61,  // 78: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 79: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	73,  // 80: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 81: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
+	68,  // 82: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
+	73,  // 83: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
+	1,   // 84: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,   // 85: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,   // 86: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,   // 87: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,   // 88: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13,  // 89: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15,  // 90: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17,  // 91: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19,  // 92: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24,  // 93: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27,  // 94: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33,  // 95: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37,  // 96: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30,  // 97: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56,  // 98: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40,  // 99: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42,  // 100: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45,  // 101: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48,  // 102: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	66,  // 103: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
+	69,  // 104: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,   // 105: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,   // 106: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,   // 107: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,   // 108: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12,  // 109: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14,  // 110: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16,  // 111: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18,  // 112: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21,  // 113: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25,  // 114: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28,  // 115: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34,  // 116: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38,  // 117: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31,  // 118: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57,  // 119: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41,  // 120: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43,  // 121: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46,  // 122: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49,  // 123: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	67,  // 124: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
+	70,  // 125: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	105, // [105:126] is the sub-list for method output_type
+	84,  // [84:105] is the sub-list for method input_type
+	84,  // [84:84] is the sub-list for extension type_name
+	84,  // [84:84] is the sub-list for extension extendee
+	0,   // [0:84] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }

@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/domain/moderation"
 	"github.com/moderato-live/moderato/server/store"
@@ -54,13 +55,29 @@ func TestAfterglow(t *testing.T) {
 		if response.Status != 403 || !strings.Contains(response.Body, "USER_BANNED") || !d.standing(servertest.Viewer).GetIsBanned() {
 			t.Errorf("a post over REST: %d %s", response.Status, response.Body)
 		}
+		d.wantGlow(new(start.Add(time.Minute)))
 		d.Store.Clock.Freeze(start.Add(time.Minute))
+		d.wantGlow(nil)
 		wantReason(t, d.post(later, "free sub"), "OK")
 		undone := d.undo(r.GetBatchId(), true)
 		if undone.GetCounts().GetUnbanned() != 3 || undone.GetResults()[1].GetUserId() != late.String() {
 			t.Errorf("the undo returns %v", undone)
 		}
 	})
+}
+
+// wantGlow compares when the afterglow of the only batch ends, as the owner reads it; nil if none is
+// running.
+func (d *drive) wantGlow(want *instant.Instant) {
+	d.t.Helper()
+	list, err := d.Moderation.ListBanBatches(d.creds[servertest.Owner].Context(), &moderatov1.ListBanBatchesRequest{ChannelId: servertest.Owner.String()})
+	if err != nil || len(list.GetRows()) != 1 {
+		d.t.Fatalf("the list is %v (%v)", list, err)
+	}
+	at := list.GetRows()[0].GetAfterglowEndsAt()
+	if (at == nil) != (want == nil) || at != nil && instant.OfProto(at) != *want {
+		d.t.Errorf("the afterglow ends at %v, want %v", at, want)
+	}
 }
 
 // TestAfterglowOfFullBatchBansNobody posts when the batch of a sweep lacks one user, and when
@@ -105,9 +122,11 @@ func TestAfterglowOutlastsBans(t *testing.T) {
 		wantReason(t, d.post(late, "free sub"), "USER_BANNED")
 		d.Store.Clock.Freeze(joined.Add(10*time.Second - time.Millisecond))
 		wantReason(t, d.post(late, "why"), "USER_BANNED")
+		d.wantGlow(new(start.Add(time.Minute)))
 		if undone := d.undo(r.GetBatchId(), true); undone.GetCounts().GetUnbanned() != 1 {
 			t.Errorf("the undo returns %v", undone)
 		}
+		d.wantGlow(nil)
 		d.wantVisible("hello")
 	})
 }

@@ -270,7 +270,7 @@ func TestListOfBatches(t *testing.T) {
 		}
 		want := []any{map[string]any{
 			"batchId": r.GetBatchId(), "createdAt": start.Add(time.Second).String(), "bannedBy": by(servertest.Owner, "Inês Carvalho", "ines"),
-			"reason": "raid", "expiresAt": start.Add(61 * time.Second).String(), "bannedCount": 1.0, "stillBannedCount": 1.0,
+			"reason": "raid", "expiresAt": start.Add(61 * time.Second).String(), "bannedCount": 1.0, "stillBannedCount": 1.0, "afterglowEndsAt": nil,
 		}}
 		if diff := cmp.Diff(want, page["rows"]); diff != "" {
 			t.Errorf("first page (-want +got):\n%s", diff)
@@ -278,7 +278,7 @@ func TestListOfBatches(t *testing.T) {
 		cursor := page["pagination"].(map[string]any)["cursor"].(string)
 		want = []any{map[string]any{
 			"batchId": first.GetBatchId(), "createdAt": start.String(), "bannedBy": by(servertest.Moderator, "Tomasz Wrona", "tomasz_wrona"),
-			"reason": nil, "expiresAt": nil, "bannedCount": 3.0, "stillBannedCount": 2.0,
+			"reason": nil, "expiresAt": nil, "bannedCount": 3.0, "stillBannedCount": 2.0, "afterglowEndsAt": nil,
 		}}
 		page = data(t, d.REST(t, d.creds[servertest.Moderator], "GET", path+"&cursor="+cursor, ""))
 		if diff := cmp.Diff(want, page["rows"]); diff != "" {

@@ -54,17 +54,21 @@ func (s *Service) readBatches(ctx context.Context, channelID uid.ID, place listi
 	})
 	err = store.QueryEach(ctx, s.Store.Read, `
 		SELECT ban_batches.created_at, ban_batches.id, ban_batches.reason, ban_batches.expires_at, ban_batches.banned_count, m.id, m.display_name, m.slug,
-			(SELECT COUNT(*) FROM bans b WHERE b.batch_id = ban_batches.id AND `+authz.InForce(s.Store.Clock, "b")+`)
+			(SELECT COUNT(*) FROM bans b WHERE b.batch_id = ban_batches.id AND `+authz.InForce(s.Store.Clock, "b")+`),
+			(SELECT afterglow_until FROM sweeps s WHERE s.batch_id = ban_batches.id AND s.afterglow_until > `+s.Store.Clock.Present()+`)
 		FROM `+from+s.Store.OrderedJoin()+`users m ON m.id = ban_batches.moderator_id`+end, append([]any{channelID}, args...), func(scan func(...any) error) error {
 		var at listing.TimePlace
 		var t terms
-		var expiresAt *instant.Instant
+		var expiresAt, afterglowUntil *instant.Instant
 		var moderatorID uid.ID
 		by, row := &moderatov1.BannedBy{}, &moderatov1.BanBatch{}
-		err := scan(&at.At, &at.ID, &t.reason, &expiresAt, &row.BannedCount, &moderatorID, &by.DisplayName, &by.Slug, &row.StillBannedCount)
+		err := scan(&at.At, &at.ID, &t.reason, &expiresAt, &row.BannedCount, &moderatorID, &by.DisplayName, &by.Slug, &row.StillBannedCount, &afterglowUntil)
 		t.expiresAt, by.Id = expiresAt, moderatorID.String()
 		row.BatchId, row.CreatedAt, row.BannedBy = at.ID.String(), at.At.Proto(), by
 		row.Reason, row.ExpiresAt = t.reasonProto(), t.expiresAtProto()
+		if afterglowUntil != nil {
+			row.AfterglowEndsAt = afterglowUntil.Proto()
+		}
 		rows = append(rows, listedBatch{at, row})
 		return err
 	})
