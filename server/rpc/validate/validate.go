@@ -57,14 +57,16 @@ func Of(m proto.Message) *Fields {
 // In sets a prefix for the names of the fields that follow, for a nested message.
 func (f *Fields) In(prefix string) { f.prefix = prefix + "." }
 
-// Add adds a violation. Violations beyond apierr.MaxViolations are dropped, and long
-// field names are truncated, so that the cost of an error does not depend on the number
-// of mistakes in a request.
+// Add adds a violation, unless the field has one. Violations beyond apierr.MaxViolations are
+// dropped, and long field names are truncated, so that the cost of an error does not depend
+// on the number of mistakes in a request.
 func (f *Fields) Add(field, description string) {
-	if len(f.violations) < apierr.MaxViolations {
-		f.violations = append(f.violations, apierr.Violation{
-			Field: apierr.Truncate(f.prefix+field, maxFieldName), Description: description,
-		})
+	if len(f.violations) == apierr.MaxViolations {
+		return
+	}
+	field = apierr.Truncate(f.prefix+field, maxFieldName)
+	if !slices.ContainsFunc(f.violations, func(v apierr.Violation) bool { return v.Field == field }) {
+		f.violations = append(f.violations, apierr.Violation{Field: field, Description: description})
 	}
 }
 

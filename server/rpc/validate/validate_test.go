@@ -2,6 +2,7 @@ package validate_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -328,6 +329,21 @@ func TestChoice(t *testing.T) {
 		{"two", "vip, og", "", wrong},
 		{"empty", "", "", wrong},
 	}, bound(&optionsv1.Bounds{Values: []string{"moderator", "vip", "og"}}, (*validate.Fields).Choice))
+}
+
+func TestFieldHasOneViolation(t *testing.T) {
+	t.Parallel()
+	var f, element validate.Fields
+	f.Add("a", "is wrong")
+	f.Add("b", "is wrong")
+	f.Add("a", "is too long")
+	element.In("b")
+	element.Add("a", "is wrong")
+	f.Include(&element)
+	f.Add("b.a", "is given twice")
+	if got := fmt.Sprint(apierr.Of(f.Err()).Violations); got != "[{a is wrong} {b is wrong} {b.a is wrong}]" {
+		t.Error(got)
+	}
 }
 
 func TestEveryViolationIsReportedInOrder(t *testing.T) {
