@@ -34,6 +34,7 @@ type errorData struct {
 	MessageID      string             `json:"messageId,omitempty"`
 	RuleMessage    string             `json:"message,omitempty"`
 	Restriction    string             `json:"restriction,omitempty"`
+	Limit          string             `json:"limit,omitempty"`
 	RetryAt        json.RawMessage    `json:"retryAt,omitempty"`
 	Version        json.RawMessage    `json:"version,omitempty"`
 }
@@ -105,6 +106,7 @@ func errorText(requestID string, e *apierr.Error) []byte {
 		RequiredScope: e.Metadata[apierr.RequiredScope],
 		WebhookID:     e.Metadata[apierr.WebhookID],
 		Restriction:   e.Metadata[apierr.Restriction],
+		Limit:         e.Metadata[apierr.Limit],
 		RuleMessage:   e.Metadata[apierr.RuleMessage],
 	}}
 	switch e.Reason {

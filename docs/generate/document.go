@@ -134,7 +134,7 @@ func (d *document) addErrors() {
 	d.schemas["ErrorData"] = record("What is wrong, for programs.", object{
 		{"code", ref("schemas", "ErrorCode")},
 		{"requestId", text("The id of the request, as in the header X-Request-Id.")},
-		{"violations", object{{"type", "array"}, {"items", ref("schemas", "Violation")}, {"description", "With INVALID_ARGUMENT: what is wrong with each field; at most 100."}}},
+		{"violations", object{{"type", "array"}, {"items", ref("schemas", "Violation")}, {"description", "With INVALID_ARGUMENT: what is wrong with each field; at most 100. With RULES_TOO_COSTLY: the rule or pattern that takes the most steps."}}},
 		{apierr.MuteExpiresAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "With MUTE_ACTIVE and USER_MUTED: when the mute ends."}}},
 		{apierr.ExpiresAt, object{{"type", []string{"string", "null"}}, {"format", "date-time"}, {"description", "With USER_BANNED: when the ban ends; null if it lasts until it is removed. With MESSAGE_HELD: when the message is decided without a moderator."}}},
 		{apierr.MessageID, text("With MESSAGE_HELD: the id of the message.")},
@@ -143,9 +143,10 @@ func (d *document) addErrors() {
 		{apierr.AcceptedTokens, object{{"type", "array"}, {"items", object{{"type", "string"}, {"enum", []string{"user", "app", "service"}}}}, {"description", "With TOKEN_KIND_NOT_ACCEPTED: the kinds that are accepted."}}},
 		{apierr.WebhookID, text("With WEBHOOK_EXISTS: the id of the webhook that exists.")},
 		{apierr.Restriction, object{{"type", "string"}, {"enum", []string{"account_age", "followers", "subscribers", "emote", "first_message", "slow", "unique"}}, {"description", "With CHAT_RESTRICTED: which setting refuses the message."}}},
+		{apierr.Limit, object{{"type", "string"}, {"enum", []string{"rules", "terms", "text"}}, {"description", "With RULE_LIMIT_REACHED: which limit the channel would exceed."}}},
 		{apierr.RetryAt, object{{"type", []string{"string", "null"}}, {"format", "date-time"}, {"description", "With CHAT_RESTRICTED: when the sender may post; null if no time helps."}}},
 		{apierr.Version, object{{"type", "integer"}, {"format", "int64"}, {"description", "With VERSION_CONFLICT: the present version."}}},
-	}, "violations", apierr.MuteExpiresAt, apierr.ExpiresAt, apierr.MessageID, apierr.RuleMessage, apierr.RequiredScope, apierr.AcceptedTokens, apierr.WebhookID, apierr.Restriction, apierr.RetryAt, apierr.Version)
+	}, "violations", apierr.MuteExpiresAt, apierr.ExpiresAt, apierr.MessageID, apierr.RuleMessage, apierr.RequiredScope, apierr.AcceptedTokens, apierr.WebhookID, apierr.Restriction, apierr.Limit, apierr.RetryAt, apierr.Version)
 	d.schemas["Violation"] = record("What is wrong with a field.", object{
 		{"field", text("The field, as the caller wrote it; empty for the body or the query as a whole.")},
 		{"description", text("What the field must be.")},

@@ -214,9 +214,7 @@ func (d *document) errorExample(r reason, rule authz.Rule) object {
 	isShared := true
 	switch r {
 	case moderatov1.Reason_REASON_INVALID_ARGUMENT:
-		violation := apierr.Violation{Field: "channelId", Description: "must be a UUID in its 36-character form"}
-		e.Violations = []apierr.Violation{violation}
-		data = append(data, member{"violations", []object{{{"field", violation.Field}, {"description", violation.Description}}}})
+		e.Violations = []apierr.Violation{{Field: "channelId", Description: "must be a UUID in its 36-character form"}}
 	case moderatov1.Reason_REASON_MUTE_ACTIVE, moderatov1.Reason_REASON_USER_MUTED:
 		data = append(data, member{apierr.MuteExpiresAt, exampleTime})
 	case moderatov1.Reason_REASON_WEBHOOK_EXISTS:
@@ -227,6 +225,10 @@ func (d *document) errorExample(r reason, rule authz.Rule) object {
 		data = append(data, member{apierr.MessageID, exampleEventID}, member{apierr.ExpiresAt, exampleTime})
 	case moderatov1.Reason_REASON_CHAT_RESTRICTED:
 		data = append(data, member{apierr.Restriction, "slow"}, member{apierr.RetryAt, exampleTime})
+	case moderatov1.Reason_REASON_RULES_TOO_COSTLY:
+		e.Violations = []apierr.Violation{{Field: "put[3].patterns[0]", Description: "takes the most steps of rules that would take too long for each message; make it simpler, or delete rules"}}
+	case moderatov1.Reason_REASON_RULE_LIMIT_REACHED:
+		data = append(data, member{apierr.Limit, "rules"})
 	case moderatov1.Reason_REASON_VERSION_CONFLICT:
 		data = append(data, member{apierr.Version, 4})
 	case moderatov1.Reason_REASON_SCOPE_MISSING, moderatov1.Reason_REASON_GRANT_MISSING:
@@ -244,6 +246,9 @@ func (d *document) errorExample(r reason, rule authz.Rule) object {
 		isShared = false
 		e.Metadata[apierr.AcceptedTokens] = apierr.Tokens(kinds)
 		data = append(data, member{apierr.AcceptedTokens, kinds})
+	}
+	for _, v := range e.Violations {
+		data = append(data, member{"violations", []object{{{"field", v.Field}, {"description", v.Description}}}})
 	}
 	example := object{{"value", object{{"success", false}, {"message", e.Text()}, {"data", data}}}}
 	if !isShared {

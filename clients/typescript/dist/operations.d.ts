@@ -720,13 +720,13 @@ export declare class Rules extends Resource {
     /**
      * Creates, replaces and deletes rules, as one new version. The event `channel.chat.rules` reports it. The rules apply to messages that are posted afterwards, at once on every server.
      *
-     * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; RULE_LIMIT_REACHED (409) if the channel would have more than 100 rules, 10,000 terms or 512 KiB of text; RULES_TOO_COSTLY if the rules would take too long for each message; INVALID_ARGUMENT if the channel does not have a rule that the request names; CHANNEL_NOT_FOUND if the channel does not exist.
+     * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: VERSION_CONFLICT (409) with `version` if `expectedVersion` is not the present version; RULE_LIMIT_REACHED (409) with `limit` if the channel would have more than 100 rules, 10,000 terms or 512 KiB of text; RULES_TOO_COSTLY, which names the rule that takes the most steps, if the rules would take too long for each message; INVALID_ARGUMENT if the channel does not have a rule that the request names; CHANNEL_NOT_FOUND if the channel does not exist.
      */
     updateChatRules(body: UpdateChatRulesRequest, options?: RequestOptions): Promise<UpdateChatRulesResponse>;
     /**
      * Returns what the rules of a channel would do with its stored messages of some time, or with some texts, if the request changed them. It changes nothing.
      *
-     * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; those of `updateChatRules`.
+     * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; RULE_LIMIT_REACHED (409), RULES_TOO_COSTLY and INVALID_ARGUMENT as of `updateChatRules`; CHANNEL_NOT_FOUND if the channel does not exist.
      */
     previewChatRules(body: PreviewChatRulesRequest, options?: RequestOptions): Promise<PreviewChatRulesResponse>;
     /**

@@ -342,12 +342,14 @@ const (
 	// the same `messageId`: that returns this error while it waits, and the message once it is
 	// approved.
 	Reason_REASON_MESSAGE_HELD Reason = 73
-	// The rules would take more than 250,000 steps for a message of 1,000 bytes.
+	// The rules would take more than 250,000 steps for a message of 1,000 bytes. `violations` names
+	// the rule that takes the most, such as `put[3]`, or its pattern, such as `put[3].patterns[0]`. If
+	// the request does not have this rule, `field` is empty, and `description` names the rule.
 	//
 	// Use fewer or simpler patterns, and fewer rules.
 	Reason_REASON_RULES_TOO_COSTLY Reason = 74
-	// The channel would have more than 100 rules, 10,000 terms or 512 KiB of text, with those of its
-	// shield.
+	// The channel would exceed a limit, with the rules of its shield. `limit` says which: "rules" (100),
+	// "terms" (10,000) or "text" (512 KiB). `message` says what to do.
 	//
 	// Delete rules that are not needed any more, or put their terms together.
 	Reason_REASON_RULE_LIMIT_REACHED Reason = 75

@@ -81,8 +81,9 @@ type ChatRulesServiceClient interface {
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
 	// Scope: `channel.moderate`.
 	// Errors: VERSION_CONFLICT (409) with `version` if `expected_version` is not the present
-	// version; RULE_LIMIT_REACHED (409) if the channel would have more than 100 rules, 10,000 terms
-	// or 512 KiB of text; RULES_TOO_COSTLY if the rules would take too long for each message;
+	// version; RULE_LIMIT_REACHED (409) with `limit` if the channel would have more than 100 rules,
+	// 10,000 terms or 512 KiB of text; RULES_TOO_COSTLY, which names the rule that takes the most
+	// steps, if the rules would take too long for each message;
 	// INVALID_ARGUMENT if the channel does not have a rule that the request names;
 	// CHANNEL_NOT_FOUND if the channel does not exist.
 	UpdateChatRules(ctx context.Context, in *UpdateChatRulesRequest, opts ...grpc.CallOption) (*UpdateChatRulesResponse, error)
@@ -91,7 +92,9 @@ type ChatRulesServiceClient interface {
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
 	// Scope: `channel.moderate`.
-	// Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; those of UpdateChatRules.
+	// Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; RULE_LIMIT_REACHED (409),
+	// RULES_TOO_COSTLY and INVALID_ARGUMENT as of UpdateChatRules; CHANNEL_NOT_FOUND if the channel
+	// does not exist.
 	PreviewChatRules(ctx context.Context, in *PreviewChatRulesRequest, opts ...grpc.CallOption) (*PreviewChatRulesResponse, error)
 	// ListChatRuleVersions returns who changed the rules of a channel in the last 90 days, newest
 	// first.
@@ -303,8 +306,9 @@ type ChatRulesServiceServer interface {
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
 	// Scope: `channel.moderate`.
 	// Errors: VERSION_CONFLICT (409) with `version` if `expected_version` is not the present
-	// version; RULE_LIMIT_REACHED (409) if the channel would have more than 100 rules, 10,000 terms
-	// or 512 KiB of text; RULES_TOO_COSTLY if the rules would take too long for each message;
+	// version; RULE_LIMIT_REACHED (409) with `limit` if the channel would have more than 100 rules,
+	// 10,000 terms or 512 KiB of text; RULES_TOO_COSTLY, which names the rule that takes the most
+	// steps, if the rules would take too long for each message;
 	// INVALID_ARGUMENT if the channel does not have a rule that the request names;
 	// CHANNEL_NOT_FOUND if the channel does not exist.
 	UpdateChatRules(context.Context, *UpdateChatRulesRequest) (*UpdateChatRulesResponse, error)
@@ -313,7 +317,9 @@ type ChatRulesServiceServer interface {
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
 	// Scope: `channel.moderate`.
-	// Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; those of UpdateChatRules.
+	// Errors: PREVIEW_TOO_LARGE if there are more than 200,000 messages; RULE_LIMIT_REACHED (409),
+	// RULES_TOO_COSTLY and INVALID_ARGUMENT as of UpdateChatRules; CHANNEL_NOT_FOUND if the channel
+	// does not exist.
 	PreviewChatRules(context.Context, *PreviewChatRulesRequest) (*PreviewChatRulesResponse, error)
 	// ListChatRuleVersions returns who changed the rules of a channel in the last 90 days, newest
 	// first.

@@ -3,23 +3,24 @@ package rules
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/authz"
 )
 
 // draft is what a change would make of the rules of a channel, as they were read without a
 // transaction.
 type draft struct {
-	// version is that of the rules that it changes. They may be of a later version.
-	version        chat.RulesVersion
-	now            instant.Instant
-	present, after []storedRule
-	limits         error // of checkLimits
+	*ruleSet
+
+	now    instant.Instant
+	after  []storedRule
+	all    []*moderatov1.ChatRule // after, and those of the shield
+	limits error                  // checkLimits of all
 }
 
 // wanted returns what a change makes of the rules of a channel.
@@ -30,25 +31,19 @@ func (s *Service) draft(ctx context.Context, channelID uid.ID, want wanted) (*dr
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	rules := &ruleSet{}
-	if rules.settings, err = readSettings(ctx, s.Store.Read, channelID); err != nil { // the version first
-		return nil, s.Store.Classify(err)
-	}
-	ofShield, presetVersion, err := presetRules(ctx, s.Store.Read, channelID)
+	rules, err := readRuleSet(ctx, s.Store.Read, channelID)
 	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
-	if rules.rules, err = readRules(ctx, s.Store.Read, channelID); err != nil {
 		return nil, s.Store.Classify(err)
 	}
 	changed, err := want(rules, now)
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{version: chat.RulesVersion{Version: rules.rulesVersion, Preset: presetVersion}, now: now, present: rules.rules}
+	d := &draft{ruleSet: rules, now: now}
 	var put []storedRule
-	if d.after, _, put = rules.after(changed, uid.ID{}); len(put) > 0 {
-		d.limits = checkLimits(slices.Concat(protos(d.after), ofShield))
+	d.after, _, put = rules.after(changed, uid.ID{})
+	if d.all = slices.Concat(protos(d.after), rules.ofShield); len(put)+len(rules.places) > 0 {
+		d.limits = checkLimits(d.all, rules.places)
 	}
 	return d, nil
 }
@@ -69,11 +64,12 @@ func (s *Service) checkAhead(ctx context.Context, channelID uid.ID, want wanted)
 	return d, nil
 }
 
-// check is checkLimits in the transaction of a change of the rules of a version. They are compiled again
-// only if the draft is of other rules.
-func (d *draft) check(version chat.RulesVersion, after []storedRule, ofShield []*moderatov1.ChatRule) error {
-	if d != nil && d.version == version {
+// check is checkLimits in the transaction of a change. Rules are compiled again only if the draft is of
+// others.
+func (d *draft) check(all []*moderatov1.ChatRule, in places) error {
+	matchesAlike := func(a, b *moderatov1.ChatRule) bool { return reflect.DeepEqual(matchRule(a), matchRule(b)) }
+	if d != nil && slices.EqualFunc(d.all, all, matchesAlike) {
 		return d.limits
 	}
-	return checkLimits(slices.Concat(protos(after), ofShield))
+	return checkLimits(all, in)
 }

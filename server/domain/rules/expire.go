@@ -46,7 +46,7 @@ func (e *Expirer) DeleteRules(ctx context.Context) error {
 	}
 	_, err = jobs.EachChannel(ctx, expired, func(ctx context.Context, channelID uid.ID, some []uid.ID) (int, error) {
 		err := change.ApplyUnattended(ctx, e.Store, channelID, func(ctx context.Context, c *change.Change) error {
-			_, err := readRuleSet(ctx, c) // deletes them
+			_, err := readPresent(ctx, c) // deletes them
 			return err
 		})
 		return len(some), err

@@ -36,12 +36,21 @@ func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.Update
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
+	ahead, err := s.checkAhead(ctx, channelID, func(rules *ruleSet, now instant.Instant) (_ changedRules, err error) {
+		after := proto.CloneOf(preset)
+		rules.places, err = identify(after.GetRules(), rules.ofShield, now)
+		rules.ofShield = after.GetRules()
+		return nil, err
+	})
+	if err != nil {
+		return nil, err
+	}
 	var result *moderatov1.UpdateShieldPresetResponse
 	idempotency.Result(ctx, &result)
-	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+	err = change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		after := proto.CloneOf(preset)
 		result = &moderatov1.UpdateShieldPresetResponse{Preset: after}
-		return putPreset(ctx, c, after)
+		return putPreset(ctx, c, after, ahead)
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +79,7 @@ func presetValues(f *validate.Fields, of *moderatov1.ShieldSettings) values {
 }
 
 // putPreset replaces the preset of the channel of a change. It gives rules ids.
-func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPreset) error {
+func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPreset, ahead *draft) error {
 	present, err := endPassed(ctx, c)
 	if err != nil {
 		return err
@@ -83,7 +92,8 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 	if err != nil {
 		return err
 	}
-	if err := identify(after.GetRules(), before.GetRules(), c.Now); err != nil {
+	in, err := identify(after.GetRules(), before.GetRules(), c.Now)
+	if err != nil {
 		return err
 	}
 	changed := changedFields(before, after)
@@ -93,9 +103,14 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 	setPreset(row, after)
 	if slices.Contains(changed, "rules") {
 		row.PresetVersion++
-		if err := present.identifyRules(ctx, c, after.GetRules(), row.PresetVersion); err != nil {
+		rules := &ruleSet{settings: present, ofShield: after.GetRules(), presetVersion: row.PresetVersion}
+		if rules.rules, err = readRules(ctx, c.Tx, c.ChannelID); err != nil {
 			return err
 		}
+		if err := ahead.check(slices.Concat(protos(rules.rules), rules.ofShield), in); err != nil {
+			return err
+		}
+		rules.identify()
 	}
 	if err := saveShield(ctx, c.Tx, row); err != nil {
 		return err
@@ -106,9 +121,9 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 	return present.follow(ctx, c, row, c.Now)
 }
 
-// identify gives ids to the rules of a preset that have none. The others replace rules of the
-// preset before.
-func identify(after, before []*moderatov1.ChatRule, now instant.Instant) error {
+// identify gives ids to the rules of a preset that have none, and returns the places of all. The
+// others replace rules of the preset before.
+func identify(after, before []*moderatov1.ChatRule, now instant.Instant) (places, error) {
 	var violations []apierr.Violation
 	refuse := func(i int, field, description string) {
 		violations = append(violations, apierr.Violation{Field: place("rules", i, field), Description: description})
@@ -134,9 +149,13 @@ func identify(after, before []*moderatov1.ChatRule, now instant.Instant) error {
 		}
 	}
 	if len(violations) > 0 {
-		return apierr.Invalid(violations...)
+		return nil, apierr.Invalid(violations...)
 	}
-	return nil
+	in := places{}
+	for i, r := range after {
+		in[r.GetRuleId()] = fieldOf("rules", i)
+	}
+	return in, nil
 }
 
 // changedFields returns the names of the fields that differ between two presets.
@@ -195,24 +214,6 @@ func setPreset(row *ent.Shield, preset *moderatov1.ShieldPreset) {
 		auto = &moderatov1.ShieldAutoStart{}
 	}
 	row.FollowsPerMinute, row.FirstMessagesPerMinute, row.HeldPerMinute = number(auto.FollowsPerMinute), number(auto.FirstMessagesPerMinute), number(auto.HeldPerMinute)
-}
-
-// identifyRules records which rules a post must be checked by, after those of the preset have
-// changed. It refuses more rules than a channel may have.
-func (s *settings) identifyRules(ctx context.Context, c *change.Change, ofPreset []*moderatov1.ChatRule, presetVersion int64) error {
-	stored, err := readRules(ctx, c.Tx, c.ChannelID)
-	if err != nil {
-		return err
-	}
-	rules := protos(stored)
-	if err := checkLimits(slices.Concat(rules, ofPreset)); err != nil {
-		return err
-	}
-	s.Rules = nil
-	if len(ofPreset) > 0 || slices.ContainsFunc(rules, (*moderatov1.ChatRule).GetEnabled) {
-		s.Rules = &chat.RulesVersion{Version: s.rulesVersion, Preset: presetVersion}
-	}
-	return nil
 }
 
 // follow stores settings with the values of a shield while that is up. If other values are in

@@ -126,7 +126,7 @@ func (s *Service) newPreview(ctx context.Context, channelID uid.ID, given *ruleC
 	for _, r := range d.after {
 		p.isNew[r.id] = true
 	}
-	for _, r := range d.present {
+	for _, r := range d.rules {
 		delete(p.isNew, r.id)
 	}
 	var inForce []storedRule

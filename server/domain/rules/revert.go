@@ -23,7 +23,7 @@ func RevertRules(ctx context.Context, c *change.Change, moderatorID uid.ID, sinc
 	if len(before) == 0 {
 		return nil
 	}
-	rules, err := readRuleSet(ctx, c)
+	rules, err := readPresent(ctx, c)
 	if err != nil {
 		return err
 	}

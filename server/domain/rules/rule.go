@@ -54,19 +54,10 @@ func parseRules(f *validate.Fields, path string, all []*moderatov1.ChatRule) {
 	for i, r := range all {
 		e := f.Element(path, i, r)
 		parseRule(e, r)
-		f.Include(e)
-	}
-	if f.Err() != nil {
-		return
-	}
-	for i, r := range all {
-		// Only what is wrong with the rule itself: limits are those of all rules of a channel.
-		var invalid *match.InvalidError
-		if _, err := match.Compile([]match.Rule{matchRule(r)}); errors.As(err, &invalid) {
-			for _, v := range invalid.Violations {
-				f.Add(place(path, i, v.Field), v.Description)
-			}
+		for _, v := range match.Check(matchRule(r)) {
+			e.Add(v.Field, v.Description)
 		}
+		f.Include(e)
 	}
 }
 
@@ -160,17 +151,47 @@ func matchRule(r *moderatov1.ChatRule) match.Rule {
 	}
 }
 
+// limitTexts say how much a channel may have, and what to do if it has more.
+var limitTexts = map[match.Limit]string{
+	match.LimitRules: fmt.Sprintf("A channel has at most %d rules, with those of its shield. Delete rules, or put the terms of several rules into one.", match.MaxRules),
+	match.LimitTerms: fmt.Sprintf("The rules of a channel have at most %d terms, with those of its shield. Delete terms that are not needed any more.", match.MaxChannelTerms),
+	match.LimitText:  fmt.Sprintf("The rules of a channel have at most %d KiB of text, with those of its shield. Delete terms, patterns and domains that are not needed any more.", match.MaxChannelText>>10),
+}
+
+// places are the places in a request of the rules that it has, by the ids of the rules.
+type places map[string]string
+
 // checkLimits returns an error for the caller who changes rules if all rules of a channel, those of
 // its shield included, are too many or too costly.
-func checkLimits(all []*moderatov1.ChatRule) error {
+func checkLimits(all []*moderatov1.ChatRule, in places) error {
 	_, err := compile(all)
+	var limit match.Limit
+	var costly *match.TooCostlyError
 	switch {
-	case errors.Is(err, match.ErrTooMany):
-		return apierr.New(moderatov1.Reason_REASON_RULE_LIMIT_REACHED)
-	case errors.Is(err, match.ErrTooCostly):
-		return apierr.New(moderatov1.Reason_REASON_RULES_TOO_COSTLY)
+	case errors.As(err, &limit):
+		return &apierr.Error{
+			Reason: moderatov1.Reason_REASON_RULE_LIMIT_REACHED, Message: limitTexts[limit], Metadata: map[string]string{apierr.Limit: string(limit)},
+		}
+	case errors.As(err, &costly):
+		return &apierr.Error{
+			Reason:     moderatov1.Reason_REASON_RULES_TOO_COSTLY,
+			Violations: []apierr.Violation{in.violation(all[costly.Rule], costly.Field, "takes the most steps of rules that would take too long for each message; make it simpler, or delete rules")},
+		}
 	}
 	return err
+}
+
+// violation describes a field of a rule, or a rule. If the request does not have the rule, the
+// description names it.
+func (p places) violation(r *moderatov1.ChatRule, field, description string) apierr.Violation {
+	at, isGiven := p[r.GetRuleId()]
+	switch {
+	case !isGiven:
+		description = fmt.Sprintf("the rule %q (%s) %s", r.GetName(), r.GetRuleId(), description)
+	case field != "":
+		at += "." + field
+	}
+	return apierr.Violation{Field: at, Description: description}
 }
 
 // compile compiles rules. An error is no error of a caller: rules are checked before they are stored.

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // The causes of changes of rules alone.
@@ -25,23 +26,37 @@ const (
 // rulesPerStatement is how many rules one statement writes: see eventsPerStatement of change.
 const rulesPerStatement = 50
 
-// ruleSet are the rules of the channel of a change.
+// ruleSet are the rules of a channel.
 type ruleSet struct {
 	*settings
 
-	rules []storedRule // in their order
+	rules         []storedRule // in their order
+	ofShield      []*moderatov1.ChatRule
+	presetVersion int64
+
+	places places // of the rules that a change puts
 	// ahead is the draft of the change; nil if there is none.
 	ahead *draft
 }
 
-// readRuleSet reads the rules of the channel of a change, and deletes those that have expired.
-func readRuleSet(ctx context.Context, c *change.Change) (*ruleSet, error) {
-	s := &ruleSet{}
+// readRuleSet reads the rules of a channel, and those of its shield.
+func readRuleSet(ctx context.Context, q store.Queryer, channelID uid.ID) (*ruleSet, error) {
+	s := &ruleSet{places: places{}}
 	var err error
-	if s.settings, err = readSettings(ctx, c.Tx, c.ChannelID); err != nil {
+	if s.settings, err = readSettings(ctx, q, channelID); err != nil {
 		return nil, fmt.Errorf("read the settings of a chat: %w", err)
 	}
-	if s.rules, err = readRules(ctx, c.Tx, c.ChannelID); err != nil {
+	if s.ofShield, s.presetVersion, err = presetRules(ctx, q, channelID); err != nil {
+		return nil, err
+	}
+	s.rules, err = readRules(ctx, q, channelID)
+	return s, err
+}
+
+// readPresent reads the rules of the channel of a change, and deletes those that have expired.
+func readPresent(ctx context.Context, c *change.Change) (*ruleSet, error) {
+	s, err := readRuleSet(ctx, c.Tx, c.ChannelID)
+	if err != nil {
 		return nil, err
 	}
 	expired := changedRules{}
@@ -75,16 +90,13 @@ func (s *ruleSet) change(ctx context.Context, c *change.Change, want changedRule
 		return nil
 	}
 	s.rules = after
-	ofShield, presetVersion, err := presetRules(ctx, c.Tx, c.ChannelID)
-	if err != nil {
-		return err
-	}
 	if len(put) > 0 {
-		if err := s.ahead.check(chat.RulesVersion{Version: s.rulesVersion, Preset: presetVersion}, after, ofShield); err != nil {
+		if err := s.ahead.check(slices.Concat(protos(after), s.ofShield), s.places); err != nil {
 			return err
 		}
 	}
-	s.identify(presetVersion, len(ofShield) > 0)
+	s.rulesVersion++
+	s.identify()
 	if err := s.write(ctx, c); err != nil {
 		return err
 	}
@@ -125,12 +137,11 @@ func inOrder(rules []storedRule) {
 	slices.SortFunc(rules, func(a, b storedRule) int { return slices.Compare(a.id[:], b.id[:]) })
 }
 
-// identify gives the rules a new version, and tells posts of it if there is a rule to check.
-func (s *ruleSet) identify(presetVersion int64, hasOthers bool) {
-	s.rulesVersion++
+// identify tells posts of the version of the rules if there is a rule to check.
+func (s *ruleSet) identify() {
 	s.Rules = nil
-	if hasOthers || slices.ContainsFunc(s.rules, func(r storedRule) bool { return r.rule.GetEnabled() }) {
-		s.Rules = &chat.RulesVersion{Version: s.rulesVersion, Preset: presetVersion}
+	if len(s.ofShield) > 0 || slices.ContainsFunc(s.rules, func(r storedRule) bool { return r.rule.GetEnabled() }) {
+		s.Rules = &chat.RulesVersion{Version: s.rulesVersion, Preset: s.presetVersion}
 	}
 }
 

@@ -308,7 +308,8 @@ func TestPresetIsReplaced(t *testing.T) {
 	})
 }
 
-// TestPresetCountsForTheLimits puts more terms into a preset than a channel may have.
+// TestPresetCountsForTheLimits puts more terms into a preset than a channel may have, and rules that
+// take too long beside those of the channel.
 func TestPresetCountsForTheLimits(t *testing.T) {
 	each(t, func(r *room, _ instant.Instant) {
 		var all []string
@@ -322,6 +323,16 @@ func TestPresetCountsForTheLimits(t *testing.T) {
 		}
 		if d := r.shield(r.owner, http.MethodPost, presetPath, `"rules":[`+strings.Join(all, ",")+`]`).Data; d.Code != "RULE_LIMIT_REACHED" {
 			t.Errorf("got %+v", d)
+		}
+		long := func(n int) string {
+			return fmt.Sprintf(`{"name":"a","kind":"pattern","action":"block","patterns":["a",%q]}`, strings.Repeat("[ab]", n))
+		}
+		r.rules(`"put":[` + long(80) + `]`)
+		for n, place := range map[int]string{81: "rules[1].patterns[1]", 79: ""} {
+			d := r.shield(r.owner, http.MethodPost, presetPath, `"rules":[`+long(1)+`,`+long(n)+`]`).Data
+			if d.Code != "RULES_TOO_COSTLY" || len(d.Violations) != 1 || d.Violations[0].Field != place {
+				t.Errorf("got %+v, want %q", d, place)
+			}
 		}
 		r.wantShieldEvents()
 	})

@@ -24,7 +24,7 @@ func (s *Service) UpdateChatRules(ctx context.Context, req *moderatov1.UpdateCha
 	channelID := f.UUID("channelId", req.GetChannelId())
 	f.Number("expectedVersion", req.GetExpectedVersion())
 	given := parseRuleChanges(f, req)
-	if n := len(req.GetPut()) + len(req.GetDelete()); f.Err() == nil && (n == 0 || n > maxRuleChanges) {
+	if n := len(req.GetPut()) + len(req.GetDelete()); n == 0 || n > maxRuleChanges {
 		f.Add("put", fmt.Sprintf("must have 1 to %d rules, together with delete", maxRuleChanges))
 	}
 	if err := f.Err(); err != nil {
@@ -57,9 +57,9 @@ func (s *Service) UpdateChatRules(ctx context.Context, req *moderatov1.UpdateCha
 	return result, nil
 }
 
-// readExpected is readRuleSet for a change that may expect a version, with its draft.
+// readExpected is readPresent for a change that may expect a version, with its draft.
 func readExpected(ctx context.Context, c *change.Change, expected *int64, ahead *draft) (*ruleSet, error) {
-	rules, err := readRuleSet(ctx, c)
+	rules, err := readPresent(ctx, c)
 	switch {
 	case err != nil:
 		return nil, err
@@ -128,7 +128,7 @@ func (g *ruleChanges) in(rules *ruleSet, now instant.Instant) (changedRules, err
 		}
 		rule := proto.CloneOf(r) // this may run again
 		rule.RuleId = id.String()
-		want[id] = rule
+		want[id], rules.places[rule.RuleId] = rule, fieldOf("put", i)
 	}
 	for i, id := range g.deleted {
 		if !present[id] {

@@ -29,6 +29,7 @@ type ruleList struct {
 	Data struct {
 		Code       string
 		Violations []struct{ Field, Description string }
+		Limit      string
 
 		Version int64
 		Rules   []map[string]any
@@ -222,6 +223,9 @@ func TestBadRulesChangeNothing(t *testing.T) {
 				t.Errorf("%.200s: got %d %+v, want a violation of %s", members, status, l, field)
 			}
 		}
+		if _, l := r.tryRules(r.moderator, `"put":[{"name":" ","kind":"mentions","action":"block"}],"delete":["x"]`); len(l.Data.Violations) != 3 {
+			t.Errorf("three mistakes: got %+v", l)
+		}
 		if status, l := r.tryRules(r.moderator, `"expectedVersion":0,"delete":["`+id+`"]`); status != http.StatusConflict || l.Data.Code != "VERSION_CONFLICT" || l.Data.Version != 1 {
 			t.Errorf("another version: got %d %+v", status, l)
 		}
@@ -242,15 +246,22 @@ func TestLimitsOfRules(t *testing.T) {
 			return `{"name":"x","kind":"terms","action":"block","terms":[` + terms + `]}`
 		}
 		many := func(n int, rule string) string { return `"put":[` + strings.Repeat(rule+",", n-1) + rule + `]` }
-		wantRefused := func(what, members, code string) {
+		wantRefused := func(what, members, code, place string) {
 			t.Helper()
-			if _, l := r.tryRules(r.moderator, members); l.Data.Code != code {
-				t.Errorf("%s: got %.300v, want %s", what, l, code)
+			for path, more := range map[string]string{rulesPath: "", rulesPath + "/preview": `,"texts":["x"]`} {
+				_, l := r.callRules(r.moderator, http.MethodPost, path, fmt.Sprintf(`{"channelId":%q,%s%s}`, servertest.Owner, members, more))
+				got := l.Data.Limit
+				for _, v := range l.Data.Violations {
+					got += v.Field
+				}
+				if l.Data.Code != code || got != place {
+					t.Errorf("%s %s: got %.300v, want %s of %s", path, what, l, code, place)
+				}
 			}
 		}
-		wantRefused("too many terms", `"put":[`+strings.Repeat(rule(words(1000, "x"))+",", 10)+rule(`"x"`)+`]`, "RULE_LIMIT_REACHED")
-		wantRefused("too much text", many(10, rule(words(550, strings.Repeat("x", 96)))), "RULE_LIMIT_REACHED")
-		wantRefused("too costly", many(12, `{"name":"x","kind":"pattern","action":"block","patterns":["(a{1,4}b){1,3}"]}`), "RULES_TOO_COSTLY")
+		wantRefused("too many terms", `"put":[`+strings.Repeat(rule(words(1000, "x"))+",", 10)+rule(`"x"`)+`]`, "RULE_LIMIT_REACHED", "terms")
+		wantRefused("too much text", many(10, rule(words(550, strings.Repeat("x", 96)))), "RULE_LIMIT_REACHED", "text")
+		wantRefused("too costly", many(12, `{"name":"x","kind":"pattern","action":"block","patterns":["(a{1,4}b){1,3}"]}`), "RULES_TOO_COSTLY", "put[0].patterns[0]")
 		l := r.rules(many(99, rule(`"x"`)))
 		preset := &moderatov1.ShieldPreset{Rules: []*moderatov1.ChatRule{{Name: "x", Kind: "terms", Action: "block", Terms: []string{"x"}}}}
 		if err := r.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -258,7 +269,7 @@ func TestLimitsOfRules(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		wantRefused("too many rules", `"put":[`+rule(`"x"`)+`]`, "RULE_LIMIT_REACHED")
+		wantRefused("too many rules", `"put":[`+rule(`"x"`)+`]`, "RULE_LIMIT_REACHED", "rules")
 		r.rules(fmt.Sprintf(`"put":[%s],"delete":[%q]`, rule(`"x"`), l.id(0)))
 	})
 }

@@ -37,6 +37,7 @@ const (
 	AcceptedTokens = "acceptedTokens"
 	WebhookID      = "webhookId"
 	Restriction    = "restriction"
+	Limit          = "limit"
 	RetryAt        = "retryAt"
 	Version        = "version"
 )
@@ -69,7 +70,8 @@ type Error struct {
 	Reason moderatov1.Reason
 	// Message, if not empty, replaces the text of the table.
 	Message string
-	// Violations describes what is wrong with the request, for INVALID_ARGUMENT.
+	// Violations describes what is wrong with the request, for INVALID_ARGUMENT and
+	// RULES_TOO_COSTLY.
 	Violations []Violation
 	// Metadata holds further facts for programs.
 	Metadata map[string]string

@@ -1,25 +1,19 @@
 package match
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unsafe"
 
 	"github.com/moderato-live/moderato/internal/textmatch"
+	"github.com/moderato-live/moderato/server/rpc/apierr"
 )
 
-// kind is what a kind of rule does. A new kind is one file, with a line in kinds.
-type kind struct {
-	// check reports what is wrong with the fields of the rule.
-	check func(r *Rule, f *fields)
-	// compile adds a rule to a set, and reports what is wrong with what it compiles; nil if the
-	// rule is not decided by the text of one message.
-	compile func(r *Rule, b *builder)
-}
-
-// kinds are all kinds of rules.
-var kinds = map[Kind]kind{
+// kinds add rules to a set, and report everything that is wrong with their fields. A new kind is one
+// file, with a line here.
+var kinds = map[Kind]func(*Rule, *builder){
 	Terms: terms, Pattern: pattern, Links: links, Caps: caps, Symbols: symbols, Mentions: mentions, Repetition: repetition,
 }
 
@@ -64,29 +58,61 @@ func (b *builder) addMatcher(m matcher) {
 	b.set.size += m.size() + int(unsafe.Sizeof(numbered{}))
 }
 
-// Compile compiles rules. The error is an InvalidError, ErrTooMany or ErrTooCostly.
+// Check returns what is wrong with a rule itself, whatever other rules a channel has.
+func Check(r Rule) []apierr.Violation {
+	b := &builder{}
+	b.addRule(&r)
+	return b.violations
+}
+
+// Compile compiles rules that Check accepts. If they are too many or too costly together, the error is
+// a Limit or a TooCostlyError.
 func Compile(rules []Rule) (*Set, error) {
 	b := &builder{}
 	if len(rules) > MaxRules {
-		return nil, ErrTooMany
+		return nil, LimitRules
 	}
 	for i := range rules {
 		b.rule = i
-		b.add(&rules[i])
-		if len(b.violations) > 0 {
-			return nil, &InvalidError{Rule: i, Violations: b.violations}
-		}
-		if b.terms > MaxChannelTerms || b.text > MaxChannelText {
-			return nil, ErrTooMany
+		b.addRule(&rules[i])
+		switch {
+		case len(b.violations) > 0:
+			return nil, fmt.Errorf("rule %d: %s %s", i, b.violations[0].Field, b.violations[0].Description)
+		case b.terms > MaxChannelTerms:
+			return nil, LimitTerms
+		case b.text > MaxChannelText:
+			return nil, LimitText
 		}
 	}
-	return b.build()
+	s := b.build()
+	if s.steps*costLength > maxSteps {
+		return nil, costliest(rules)
+	}
+	return s, nil
 }
 
-func (b *builder) add(r *Rule) {
-	k, ok := kinds[r.Kind]
+// costliest returns the error that names the rule that takes the most steps if it is alone.
+func costliest(rules []Rule) *TooCostlyError {
+	e, most := &TooCostlyError{}, 0
+	for i := range rules {
+		b := &builder{}
+		b.addRule(&rules[i])
+		s := b.build()
+		if s.steps <= most {
+			continue
+		}
+		*e, most = TooCostlyError{Rule: i}, s.steps
+		if rules[i].Kind == Pattern {
+			e.Field = s.matchers[0].matcher.(patterns).costliest()
+		}
+	}
+	return e
+}
+
+func (b *builder) addRule(r *Rule) {
+	compile, ok := kinds[r.Kind]
 	if !ok {
-		b.fields.add("kind", "must be one of %s", kindNames())
+		b.add("kind", "must be one of %s", kindNames())
 		return
 	}
 	for _, texts := range [][]string{r.Terms, r.Allow, r.Patterns, r.Allowed, r.Blocked} {
@@ -94,9 +120,7 @@ func (b *builder) add(r *Rule) {
 			b.text += len(text)
 		}
 	}
-	if k.check(r, &b.fields); len(b.violations) == 0 && k.compile != nil {
-		k.compile(r, b)
-	}
+	compile(r, b)
 }
 
 func kindNames() string {
@@ -107,7 +131,7 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (b *builder) build() (*Set, error) {
+func (b *builder) build() *Set {
 	s := b.set // a copy, so that the builder is not kept
 	if b.terms > 0 {
 		s.phrases = b.phrases.Build()
@@ -116,10 +140,7 @@ func (b *builder) build() (*Set, error) {
 	}
 	s.size += int(unsafe.Sizeof(s))
 	s.matchers = slices.Clone(s.matchers)
-	if s.steps*costLength > maxSteps {
-		return nil, ErrTooCostly
-	}
-	return &s, nil
+	return &s
 }
 
 // Steps returns how many steps Match takes at most for each byte of a folded text.

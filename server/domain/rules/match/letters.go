@@ -14,28 +14,20 @@ const (
 	Symbols Kind = "symbols"
 )
 
-var caps = kind{
-	check: checkShare,
-	compile: func(r *Rule, b *builder) {
-		b.addMatcher(&share{least: r.MinLength, percent: r.Percent, part: unicode.IsUpper, of: hasCase})
-	},
+func caps(r *Rule, b *builder) { b.addShare(r, share{part: unicode.IsUpper, of: hasCase}) }
+
+func symbols(r *Rule, b *builder) {
+	if r.MaxMarks != 0 {
+		b.number("maxMarks", r.MaxMarks, 1, 20)
+	}
+	b.addShare(r, share{maxMarks: r.MaxMarks, part: isSymbol, of: isShown})
 }
 
-var symbols = kind{
-	check: func(r *Rule, f *fields) {
-		checkShare(r, f)
-		if r.MaxMarks != 0 {
-			f.number("maxMarks", r.MaxMarks, 1, 20)
-		}
-	},
-	compile: func(r *Rule, b *builder) {
-		b.addMatcher(&share{least: r.MinLength, percent: r.Percent, maxMarks: r.MaxMarks, part: isSymbol, of: isShown})
-	},
-}
-
-func checkShare(r *Rule, f *fields) {
-	f.number("minLength", r.MinLength, 1, 500)
-	f.number("percent", r.Percent, 1, 100)
+func (b *builder) addShare(r *Rule, s share) {
+	b.number("minLength", r.MinLength, 1, 500)
+	b.number("percent", r.Percent, 1, 100)
+	s.least, s.percent = r.MinLength, r.Percent
+	b.addMatcher(&s)
 }
 
 // share matches texts in which some characters are a part of all.

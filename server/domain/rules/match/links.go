@@ -19,23 +19,20 @@ const (
 	ListedLinks Mode = "listed" // those to the blocked domains
 )
 
-var links = kind{
-	check: func(r *Rule, f *fields) {
-		if r.Mode != AllLinks && r.Mode != ListedLinks {
-			f.add("mode", "must be %s or %s", AllLinks, ListedLinks)
-		}
-		f.count("allowDomains", len(r.Allowed), 0, maxDomains)
-		f.count("blockDomains", len(r.Blocked), 0, maxDomains)
-		if r.Mode == ListedLinks && len(r.Blocked) == 0 {
-			f.add("blockDomains", "is required")
-		}
-	},
-	compile: func(r *Rule, b *builder) {
-		b.addMatcher(&linked{
-			all: r.Mode == AllLinks, allowed: b.domains("allowDomains", r.Allowed), blocked: b.domains("blockDomains", r.Blocked),
-			alike: alike(r.Blocked),
-		})
-	},
+func links(r *Rule, b *builder) {
+	if r.Mode != AllLinks && r.Mode != ListedLinks {
+		b.add("mode", "must be %s or %s", AllLinks, ListedLinks)
+	}
+	if r.Mode == ListedLinks && len(r.Blocked) == 0 {
+		b.add("blockDomains", "is required")
+	}
+	l := &linked{all: r.Mode == AllLinks, allowed: b.domains("allowDomains", r.Allowed), blocked: b.domains("blockDomains", r.Blocked)}
+	for _, host := range l.blocked {
+		l.alike = append(l.alike, looks(host))
+	}
+	slices.Sort(l.alike)
+	l.alike = slices.Clone(slices.Compact(l.alike))
+	b.addMatcher(l)
 }
 
 // linked matches texts with links.
@@ -47,6 +44,9 @@ type linked struct {
 
 // domains returns some domains as they are compared, and reports those that are none.
 func (b *builder) domains(field string, domains []string) []string {
+	if !b.count(field, len(domains), 0, maxDomains) {
+		return nil
+	}
 	var valid []string
 	for i, d := range domains {
 		if host, ok := parseDomain(d); ok {
@@ -57,17 +57,6 @@ func (b *builder) domains(field string, domains []string) []string {
 	}
 	slices.Sort(valid)
 	return slices.Clone(slices.Compact(valid))
-}
-
-func alike(domains []string) []string {
-	var all []string
-	for _, d := range domains {
-		if host, ok := parseDomain(d); ok {
-			all = append(all, looks(host))
-		}
-	}
-	slices.Sort(all)
-	return slices.Clone(slices.Compact(all))
 }
 
 func (l *linked) find(t *textmatch.Text) (spans []textmatch.Span, matches bool) {

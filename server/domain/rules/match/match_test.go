@@ -199,37 +199,65 @@ func TestHitsNameTheirRules(t *testing.T) {
 func TestBadRules(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]match.Rule{
-		`rule 1: terms[1] has no visible characters`:                   phrases("a", "\u200b"),
-		`rule 1: terms[0] must be 1 to 100 characters`:                 phrases(strings.Repeat("é", 101)),
-		`rule 1: terms must have 1 to 1000 elements`:                   phrases(),
-		`rule 1: allow[0] has no visible characters`:                   {Kind: match.Terms, Terms: []string{"a"}, Allow: []string{"*"}},
-		`rule 1: patterns[0] must not match an empty text`:             {Kind: match.Pattern, Patterns: []string{"a*"}},
-		`rule 1: patterns[1] does not compile at character 1`:          {Kind: match.Pattern, Patterns: []string{"a", "("}},
-		`rule 1: patterns must have 1 to 10 elements`:                  {Kind: match.Pattern, Patterns: make([]string, 11)},
-		`rule 1: mode must be all or listed`:                           {Kind: match.Links},
-		`rule 1: blockDomains is required`:                             {Kind: match.Links, Mode: match.ListedLinks},
-		`rule 1: terms[1] must not contain control characters`:         phrases("a", "a\x00b"),
-		`rule 1: patterns[0] must not contain control characters`:      {Kind: match.Pattern, Patterns: []string{"a\nb"}},
-		`rule 1: blockDomains[1] must be a domain`:                     {Kind: match.Links, Mode: match.ListedLinks, Blocked: []string{"a-b.com", "-a.com"}},
-		`rule 1: blockDomains[0] must be a domain`:                     {Kind: match.Links, Mode: match.ListedLinks, Blocked: []string{"a-.com"}},
-		`rule 1: allowDomains[0] must be a domain`:                     {Kind: match.Links, Mode: match.AllLinks, Allowed: []string{"http://x"}},
-		`rule 1: minLength must be 1 to 500`:                           {Kind: match.Caps, Percent: 1},
-		`rule 1: percent must be 1 to 100`:                             {Kind: match.Symbols, MinLength: 1},
-		`rule 1: maxMarks must be 1 to 20`:                             {Kind: match.Symbols, MinLength: 1, Percent: 1, MaxMarks: 21},
-		`rule 1: max must be 1 to 50`:                                  {Kind: match.Mentions},
-		`rule 1: sameSender is required`:                               {Kind: match.Repetition, Within: time.Second},
-		`rule 1: withinSeconds must be 1 to 600`:                       {Kind: match.Repetition, Senders: 2},
-		`rule 1: kind must be one of caps, links, mentions, pattern, `: {Kind: "unknown"},
+		`terms[1] has no visible characters`:                   phrases("a", "\u200b"),
+		`terms[0] must be 1 to 100 characters`:                 phrases(strings.Repeat("é", 101)),
+		`terms must have 1 to 1000 elements`:                   phrases(),
+		`allow[0] has no visible characters`:                   {Kind: match.Terms, Terms: []string{"a"}, Allow: []string{"*"}},
+		`patterns[0] must not match an empty text`:             {Kind: match.Pattern, Patterns: []string{"a*"}},
+		`patterns[1] does not compile at character 1`:          {Kind: match.Pattern, Patterns: []string{"a", "("}},
+		`patterns must have 1 to 10 elements`:                  {Kind: match.Pattern, Patterns: make([]string, 11)},
+		`mode must be all or listed`:                           {Kind: match.Links},
+		`blockDomains is required`:                             {Kind: match.Links, Mode: match.ListedLinks},
+		`terms[1] must not contain control characters`:         phrases("a", "a\x00b"),
+		`patterns[0] must not contain control characters`:      {Kind: match.Pattern, Patterns: []string{"a\nb"}},
+		`blockDomains[1] must be a domain`:                     {Kind: match.Links, Mode: match.ListedLinks, Blocked: []string{"a-b.com", "-a.com"}},
+		`blockDomains[0] must be a domain`:                     {Kind: match.Links, Mode: match.ListedLinks, Blocked: []string{"a-.com"}},
+		`allowDomains[0] must be a domain`:                     {Kind: match.Links, Mode: match.AllLinks, Allowed: []string{"http://x"}},
+		`minLength must be 1 to 500`:                           {Kind: match.Caps, Percent: 1},
+		`percent must be 1 to 100`:                             {Kind: match.Symbols, MinLength: 1},
+		`maxMarks must be 1 to 20`:                             {Kind: match.Symbols, MinLength: 1, Percent: 1, MaxMarks: 21},
+		`max must be 1 to 50`:                                  {Kind: match.Mentions},
+		`sameSender is required`:                               {Kind: match.Repetition, Within: time.Second},
+		`withinSeconds must be 1 to 600`:                       {Kind: match.Repetition, Senders: 2},
+		`kind must be one of caps, links, mentions, pattern, `: {Kind: "unknown"},
 	} {
-		_, err := match.Compile([]match.Rule{phrases("a"), rule})
-		var invalid *match.InvalidError
-		if !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), want) {
+		found := match.Check(rule)
+		if len(found) != 1 || !strings.HasPrefix(found[0].Field+" "+found[0].Description, want) {
+			t.Errorf("%+v: %v, want %s", rule, found, want)
+		}
+		if _, err := match.Compile([]match.Rule{phrases("a"), rule}); err == nil || !strings.HasPrefix(err.Error(), "rule 1: "+want) {
 			t.Errorf("%+v: %v, want %s", rule, err, want)
 		}
 	}
 }
 
-func TestTooManyAndTooCostly(t *testing.T) {
+// TestCheckReportsEverything checks rules with several mistakes. A list that is too long is not read.
+func TestCheckReportsEverything(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 101)
+	for want, rule := range map[string]match.Rule{
+		"terms[0] terms[2] allow[0] allow[1]":  {Kind: match.Terms, Terms: []string{long, "a", "\u200b"}, Allow: []string{"a\x00", "*"}},
+		"terms allow[0]":                       {Kind: match.Terms, Terms: make([]string, 1001), Allow: []string{"*"}},
+		"terms allow":                          {Kind: match.Terms, Allow: make([]string, 1001)},
+		"patterns[0] patterns[1] patterns[3]":  {Kind: match.Pattern, Patterns: []string{"(", "a\n", "b", "c*"}},
+		"patterns":                             {Kind: match.Pattern, Patterns: make([]string, 11)},
+		"mode allowDomains[0] blockDomains[1]": {Kind: match.Links, Allowed: []string{"-"}, Blocked: []string{"a.com", "-"}},
+		"blockDomains allowDomains":            {Kind: match.Links, Mode: match.ListedLinks, Allowed: make([]string, 1001)},
+		"maxMarks minLength percent":           {Kind: match.Symbols, MaxMarks: 21},
+		"sameSender senders withinSeconds":     {Kind: match.Repetition, SameSender: 1, Senders: 1},
+	} {
+		var fields []string
+		for _, v := range match.Check(rule) {
+			fields = append(fields, v.Field)
+		}
+		if got := strings.Join(fields, " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestLimits compiles rules that exceed each limit of a channel, and that exceed none.
+func TestLimits(t *testing.T) {
 	t.Parallel()
 	thousand := func(format string) match.Rule {
 		r := match.Rule{Kind: match.Terms, Evasions: true}
@@ -243,32 +271,49 @@ func TestTooManyAndTooCostly(t *testing.T) {
 		rules = append(rules, thousand(fmt.Sprintf("word%c %%d", 'a'+i)))
 		large = append(large, thousand(fmt.Sprintf("%s%c%%d", strings.Repeat("я", 30), 'a'+i)))
 	}
-	if _, err := match.Compile(rules[:10]); err != nil {
-		t.Error(err)
+	for want, rules := range map[error][]match.Rule{
+		nil: rules[:10], match.LimitTerms: rules, match.LimitText: large[:9], match.LimitRules: make([]match.Rule, 101),
+	} {
+		if _, err := match.Compile(rules); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
 	}
-	if _, err := match.Compile(rules); !errors.Is(err, match.ErrTooMany) {
-		t.Errorf("11,000 terms: %v", err)
+}
+
+// TestCostliestRuleIsNamed compiles rules that take too many steps.
+func TestCostliestRuleIsNamed(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) match.Rule {
+		r := match.Rule{Kind: match.Terms}
+		for n := range n {
+			r.Terms = append(r.Terms, "*"+strings.Repeat("a", n+1)+"*")
+		}
+		return r
 	}
-	if _, err := match.Compile(large[:9]); !errors.Is(err, match.ErrTooMany) {
-		t.Errorf("more text than 512 KiB: %v", err)
+	long := func(n ...int) match.Rule {
+		r := match.Rule{Kind: match.Pattern}
+		for _, n := range n {
+			r.Patterns = append(r.Patterns, strings.Repeat("[ab]", n))
+		}
+		return r
 	}
-	if _, err := match.Compile(make([]match.Rule, 101)); !errors.Is(err, match.ErrTooMany) {
-		t.Errorf("101 rules: %v", err)
+	for _, c := range []struct {
+		name  string
+		rules []match.Rule
+		want  match.TooCostlyError
+	}{
+		{"a rule alone", []match.Rule{phrases("a"), long(1, 120, 2)}, match.TooCostlyError{Rule: 1, Field: "patterns[1]"}},
+		{"a sum", []match.Rule{long(40), long(20, 60), long(70)}, match.TooCostlyError{Rule: 1, Field: "patterns[1]"}},
+		{"terms that are in each other", []match.Rule{nested(95), nested(97), nested(96)}, match.TooCostlyError{Rule: 1}},
+		{"terms and patterns", []match.Rule{long(40), nested(90), phrases("b"), long(40)}, match.TooCostlyError{Rule: 1}},
+	} {
+		_, err := match.Compile(c.rules)
+		var got *match.TooCostlyError
+		if !errors.As(err, &got) || *got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want.Error())
+		}
 	}
-	nested := match.Rule{Kind: match.Terms}
-	for n := range 100 {
-		nested.Terms = append(nested.Terms, "*"+strings.Repeat("a", n%97+1)+"*")
-	}
-	costly := []match.Rule{nested, nested, nested}
-	if _, err := match.Compile(costly); !errors.Is(err, match.ErrTooCostly) {
-		t.Errorf("300 terms that are in each other: %v", err)
-	}
-	patterns := match.Rule{Kind: match.Pattern, Patterns: []string{strings.Repeat("[ab]", 90), strings.Repeat("[ac]", 90)}}
-	if _, err := match.Compile([]match.Rule{patterns}); !errors.Is(err, match.ErrTooCostly) {
-		t.Errorf("long patterns: %v", err)
-	}
-	nested.Terms = nested.Terms[:80]
-	if s := compiled(t, nested); s.Steps() < 80 || s.Size() < 1000 {
+	if s := compiled(t, nested(80)); s.Steps() < 80 || s.Size() < 1000 {
 		t.Errorf("%d steps, %d bytes", s.Steps(), s.Size())
 	}
 }

@@ -9,9 +9,9 @@ import (
 // Mentions is the kind of rules about how many users a message mentions.
 const Mentions Kind = "mentions"
 
-var mentions = kind{
-	check:   func(r *Rule, f *fields) { f.number("max", r.Max, 1, 50) },
-	compile: func(r *Rule, b *builder) { b.addMatcher(mentioned{r.Max}) },
+func mentions(r *Rule, b *builder) {
+	b.number("max", r.Max, 1, 50)
+	b.addMatcher(mentioned{r.Max})
 }
 
 // mentioned matches texts that mention more users than some number. A user who is mentioned

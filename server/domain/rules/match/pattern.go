@@ -1,30 +1,29 @@
 package match
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"github.com/moderato-live/moderato/internal/textmatch"
 )
 
 // Pattern is the kind of rules that match regular expressions.
 const Pattern Kind = "pattern"
 
-var pattern = kind{
-	check: func(r *Rule, f *fields) {
-		if f.count("patterns", len(r.Patterns), 1, maxPatterns) {
-			checkTexts(f, "patterns", r.Patterns, textmatch.MaxLength)
-		}
-	},
-	compile: func(r *Rule, b *builder) {
-		var m patterns
-		for i, p := range r.Patterns {
-			e, err := textmatch.NewExpression(p)
-			if err != nil {
-				b.addEach("patterns", i, "%s", err)
-				continue
-			}
+func pattern(r *Rule, b *builder) {
+	if !b.count("patterns", len(r.Patterns), 1, maxPatterns) {
+		return
+	}
+	var m patterns
+	b.addTexts("patterns", r.Patterns, textmatch.MaxLength, func(text string) error {
+		e, err := textmatch.NewExpression(text)
+		if err == nil {
 			m = append(m, e)
 		}
-		b.addMatcher(m)
-	},
+		return err
+	})
+	b.addMatcher(m)
 }
 
 // patterns are the patterns of one rule.
@@ -44,6 +43,12 @@ func (p patterns) steps() (n int) {
 		n += e.Steps()
 	}
 	return n
+}
+
+// costliest returns the field of the pattern that takes the most steps.
+func (p patterns) costliest() string {
+	most := slices.MaxFunc(p, func(a, b *textmatch.Expression) int { return cmp.Compare(a.Steps(), b.Steps()) })
+	return fmt.Sprintf("patterns[%d]", slices.Index(p, most))
 }
 
 func (p patterns) size() (n int) {

@@ -9,21 +9,20 @@ import (
 // Repetition is the kind of rules about texts that are posted again and again.
 const Repetition Kind = "repetition"
 
-var repetition = kind{
-	check: func(r *Rule, f *fields) {
-		if r.SameSender != 0 {
-			f.number("sameSender", r.SameSender, 2, 20)
-		}
-		if r.Senders != 0 {
-			f.number("senders", r.Senders, 2, 1000)
-		}
-		if r.SameSender == 0 && r.Senders == 0 {
-			f.add("sameSender", "is required, or senders instead")
-		}
-		if r.Within < time.Second || r.Within > 600*time.Second {
-			f.add("withinSeconds", "must be 1 to 600")
-		}
-	},
+// repetition adds nothing to a set: it is not decided by the text of one message.
+func repetition(r *Rule, b *builder) {
+	if r.SameSender != 0 {
+		b.number("sameSender", r.SameSender, 2, 20)
+	}
+	if r.Senders != 0 {
+		b.number("senders", r.Senders, 2, 1000)
+	}
+	if r.SameSender == 0 && r.Senders == 0 {
+		b.add("sameSender", "is required, or senders instead")
+	}
+	if r.Within < time.Second || r.Within > 600*time.Second {
+		b.add("withinSeconds", "must be 1 to 600")
+	}
 }
 
 // Repeats has the latest posts of a channel, and counts how often each text was posted. It is

@@ -3,7 +3,6 @@
 package match
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,21 +48,29 @@ const (
 	MaxChannelText  = 512 << 10
 )
 
-// Errors of rules that are too many or too costly together.
-var (
-	ErrTooCostly = errors.New("the rules take too many steps for each message")
-	ErrTooMany   = fmt.Errorf("a channel has at most %d rules with %d terms and %d bytes of text", MaxRules, MaxChannelTerms, MaxChannelText)
+// Limit is the error for rules that exceed a limit of a channel together.
+type Limit string
+
+// The limits, as clients read them.
+const (
+	LimitRules Limit = "rules" // MaxRules
+	LimitTerms Limit = "terms" // MaxChannelTerms
+	LimitText  Limit = "text"  // MaxChannelText
 )
 
-// InvalidError lists what is wrong with a rule.
-type InvalidError struct {
-	Rule       int // its place among the rules
-	Violations []apierr.Violation
+// Error names the limit.
+func (l Limit) Error() string { return "the rules exceed a limit of a channel: " + string(l) }
+
+// TooCostlyError is the error for rules that take too many steps together. It names the one that takes
+// the most.
+type TooCostlyError struct {
+	Rule  int    // its place among the rules
+	Field string // of the pattern that takes the most; empty if it has no patterns
 }
 
-// Error describes the first violation.
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("rule %d: %s %s", e.Rule, e.Violations[0].Field, e.Violations[0].Description)
+// Error names the rule.
+func (e *TooCostlyError) Error() string {
+	return fmt.Sprintf("the rules take too many steps for each message, and rule %d the most", e.Rule)
 }
 
 // fields collects violations.
@@ -84,7 +91,7 @@ func (f *fields) number(field string, value, least, most int) {
 	}
 }
 
-// count checks how many elements a list has. It reports whether they are few enough to look at.
+// count checks how many elements a list has. It reports whether they are few enough to compile.
 func (f *fields) count(field string, n, least, most int) bool {
 	if n < least || n > most {
 		f.add(field, "must have %d to %d elements", least, most)
