@@ -102,7 +102,7 @@ test('a change leaves the former state as it was', () => {
 })
 
 const heldRow = (n, change) => ({ messageId: `m${n}`, user: { id: 'ada', username: 'ada', displayName: 'Ada', avatarUrl: '' }, facts: { roles: [], isSubscriber: false }, message: `text ${n}`, spans: [], rules: ['r'], heldAt: second(n), status: 'PENDING', claimedBy: null, claimedUntil: null, decidedBy: null, decidedAt: null, replyToMessageId: null, ...change })
-const hold = (n) => eventOf('channel.chat.hold', { held: heldRow(n) })
+const hold = (n) => eventOf('channel.chat.hold', heldRow(n))
 const holdUpdate = (n, change) => eventOf('channel.chat.hold.update', { messageId: `m${n}`, status: 'PENDING', decidedBy: null, decidedAt: null, claimedBy: null, claimedUntil: null, ...change })
 
 test('a held message waits in the queue and stands in the chat, until it is decided', () => {

@@ -603,7 +603,7 @@ class ChatFlagEvent:
 
 @dataclass(frozen=True)
 class ChatHoldEvent:
-    """ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a decision."""
+    """ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a decision. Beside the channel it has the fields of HeldMessage."""
 
     channel_id: str
     """The channel: a UUID in lower case."""
@@ -614,8 +614,47 @@ class ChatHoldEvent:
     client_id: str
     """The id of the client through which the change was made; empty if it happened by itself."""
 
-    held: HeldMessage
-    """The message."""
+    message_id: str
+    """The id that the message will have if it is posted: a UUID in lower case."""
+
+    user: Person
+    """The sender."""
+
+    facts: SenderFacts
+    """What is known about the sender."""
+
+    message: str
+    """The text."""
+
+    spans: list[Span]
+    """Where in the text the rules match."""
+
+    rules: list[str]
+    """The ids of the rules that hold the message: UUIDs in lower case. If the setting `firstMessage` holds it, those of the rules that flag it."""
+
+    held_at: datetime
+    """When the message was held: UTC, milliseconds."""
+
+    expires_at: datetime
+    """When it is decided without a moderator: UTC, milliseconds."""
+
+    status: str
+    """`PENDING`."""
+
+    claimed_by: Optional[Person]
+    """Always null: nobody claims it yet."""
+
+    claimed_until: Optional[datetime]
+    """Always null."""
+
+    decided_by: Optional[Person]
+    """Always null: nobody has decided yet."""
+
+    decided_at: Optional[datetime]
+    """Always null."""
+
+    reply_to_message_id: Optional[str]
+    """The message that it replies to: a UUID in lower case; null if it is no reply."""
 
 
 @dataclass(frozen=True)

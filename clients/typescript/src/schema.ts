@@ -1553,7 +1553,7 @@ export interface components {
             /** @description Where in the text the rules match. */
             spans: components["schemas"]["Span"][];
         };
-        /** @description ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a decision. */
+        /** @description ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a decision. Beside the channel it has the fields of HeldMessage. */
         ChatHoldEvent: {
             /**
              * Format: uuid
@@ -1567,8 +1567,52 @@ export interface components {
             moderatorId: string | null;
             /** @description The id of the client through which the change was made; empty if it happened by itself. */
             clientId: string;
-            /** @description The message. */
-            held: components["schemas"]["HeldMessage"];
+            /**
+             * Format: uuid
+             * @description The id that the message will have if it is posted: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The sender. */
+            user: components["schemas"]["Person"];
+            /** @description What is known about the sender. */
+            facts: components["schemas"]["SenderFacts"];
+            /** @description The text. */
+            message: string;
+            /** @description Where in the text the rules match. */
+            spans: components["schemas"]["Span"][];
+            /** @description The ids of the rules that hold the message: UUIDs in lower case. If the setting `firstMessage` holds it, those of the rules that flag it. */
+            rules: string[];
+            /**
+             * Format: date-time
+             * @description When the message was held: UTC, milliseconds.
+             */
+            heldAt: string;
+            /**
+             * Format: date-time
+             * @description When it is decided without a moderator: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /** @description `PENDING`. */
+            status: string;
+            /** @description Always null: nobody claims it yet. */
+            claimedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description Always null.
+             */
+            claimedUntil: string | null;
+            /** @description Always null: nobody has decided yet. */
+            decidedBy: components["schemas"]["Person"] | null;
+            /**
+             * Format: date-time
+             * @description Always null.
+             */
+            decidedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it replies to: a UUID in lower case; null if it is no reply.
+             */
+            replyToMessageId: string | null;
         };
         /** @description ChatHoldUpdateEvent is the payload of `channel.chat.hold.update`: a held message was decided, or, as a live event that is not kept, claimed. */
         ChatHoldUpdateEvent: {

@@ -167,7 +167,7 @@ function reducePayload(state: ChannelState, event: Event): ChannelState {
       return addMessage(state, { id: messageId, text: message, at: createdAt, replyTo: replyToMessageId, sender, emotes })
     }
     case 'channel.chat.hold':
-      return addHeld(state, event.payload.held)
+      return addHeld(state, event.payload)
     case 'channel.chat.hold.update': {
       const { messageId, status, decidedBy, decidedAt, claimedBy, claimedUntil } = event.payload
       return updateHold(state, messageId, status === 'PENDING' ? { claimedBy, claimedUntil } : { status, decidedBy, decidedAt })

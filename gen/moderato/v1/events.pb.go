@@ -3317,7 +3317,7 @@ func (x *ChatFlagEvent) GetSpans() []*Span {
 }
 
 // ChatHoldEvent is the payload of the live event `channel.chat.hold`: a message waits for a
-// decision.
+// decision. Beside the channel it has the fields of HeldMessage.
 type ChatHoldEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in lower case.
@@ -3326,10 +3326,37 @@ type ChatHoldEvent struct {
 	ModeratorId *string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
 	// The id of the client through which the change was made; empty if it happened by itself.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The message.
-	Held          *HeldMessage `protobuf:"bytes,4,opt,name=held" json:"held,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The id that the message will have if it is posted: a UUID in lower case.
+	MessageId string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The sender.
+	User *Person `protobuf:"bytes,5,opt,name=user" json:"user,omitempty"`
+	// What is known about the sender.
+	Facts *SenderFacts `protobuf:"bytes,6,opt,name=facts" json:"facts,omitempty"`
+	// The text.
+	Message string `protobuf:"bytes,7,opt,name=message" json:"message,omitempty"`
+	// Where in the text the rules match.
+	Spans []*Span `protobuf:"bytes,8,rep,name=spans" json:"spans,omitempty"`
+	// The ids of the rules that hold the message: UUIDs in lower case. If the setting `firstMessage`
+	// holds it, those of the rules that flag it.
+	Rules []string `protobuf:"bytes,9,rep,name=rules" json:"rules,omitempty"`
+	// When the message was held: UTC, milliseconds.
+	HeldAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=held_at,json=heldAt" json:"held_at,omitempty"`
+	// When it is decided without a moderator: UTC, milliseconds.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// `PENDING`.
+	Status string `protobuf:"bytes,12,opt,name=status" json:"status,omitempty"`
+	// Always null: nobody claims it yet.
+	ClaimedBy *Person `protobuf:"bytes,13,opt,name=claimed_by,json=claimedBy" json:"claimed_by,omitempty"`
+	// Always null.
+	ClaimedUntil *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=claimed_until,json=claimedUntil" json:"claimed_until,omitempty"`
+	// Always null: nobody has decided yet.
+	DecidedBy *Person `protobuf:"bytes,15,opt,name=decided_by,json=decidedBy" json:"decided_by,omitempty"`
+	// Always null.
+	DecidedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=decided_at,json=decidedAt" json:"decided_at,omitempty"`
+	// The message that it replies to: a UUID in lower case; null if it is no reply.
+	ReplyToMessageId *string `protobuf:"bytes,17,opt,name=reply_to_message_id,json=replyToMessageId" json:"reply_to_message_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ChatHoldEvent) Reset() {
@@ -3383,11 +3410,102 @@ func (x *ChatHoldEvent) GetClientId() string {
 	return ""
 }
 
-func (x *ChatHoldEvent) GetHeld() *HeldMessage {
+func (x *ChatHoldEvent) GetMessageId() string {
 	if x != nil {
-		return x.Held
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *ChatHoldEvent) GetUser() *Person {
+	if x != nil {
+		return x.User
 	}
 	return nil
+}
+
+func (x *ChatHoldEvent) GetFacts() *SenderFacts {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ChatHoldEvent) GetSpans() []*Span {
+	if x != nil {
+		return x.Spans
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetHeldAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.HeldAt
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *ChatHoldEvent) GetClaimedBy() *Person {
+	if x != nil {
+		return x.ClaimedBy
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetClaimedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClaimedUntil
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetDecidedBy() *Person {
+	if x != nil {
+		return x.DecidedBy
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
+}
+
+func (x *ChatHoldEvent) GetReplyToMessageId() string {
+	if x != nil && x.ReplyToMessageId != nil {
+		return *x.ReplyToMessageId
+	}
+	return ""
 }
 
 // ChatHoldUpdateEvent is the payload of `channel.chat.hold.update`: a held message was decided, or,
@@ -4103,13 +4221,32 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x04user\x18\x05 \x01(\v2\x13.moderato.v1.PersonR\x04user\x12\x18\n" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
 	"\x05rules\x18\a \x03(\tR\x05rules\x12'\n" +
-	"\x05spans\x18\b \x03(\v2\x11.moderato.v1.SpanR\x05spans\"\xa3\x01\n" +
+	"\x05spans\x18\b \x03(\v2\x11.moderato.v1.SpanR\x05spans\"\xe8\x05\n" +
 	"\rChatHoldEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
 	"\fmoderator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vmoderatorId\x12\x1b\n" +
-	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12,\n" +
-	"\x04held\x18\x04 \x01(\v2\x18.moderato.v1.HeldMessageR\x04held\"\x96\x03\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x04 \x01(\tR\tmessageId\x12'\n" +
+	"\x04user\x18\x05 \x01(\v2\x13.moderato.v1.PersonR\x04user\x12.\n" +
+	"\x05facts\x18\x06 \x01(\v2\x18.moderato.v1.SenderFactsR\x05facts\x12\x18\n" +
+	"\amessage\x18\a \x01(\tR\amessage\x12'\n" +
+	"\x05spans\x18\b \x03(\v2\x11.moderato.v1.SpanR\x05spans\x12\x14\n" +
+	"\x05rules\x18\t \x03(\tR\x05rules\x123\n" +
+	"\aheld_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\x06heldAt\x129\n" +
+	"\n" +
+	"expires_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x16\n" +
+	"\x06status\x18\f \x01(\tR\x06status\x122\n" +
+	"\n" +
+	"claimed_by\x18\r \x01(\v2\x13.moderato.v1.PersonR\tclaimedBy\x12?\n" +
+	"\rclaimed_until\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\fclaimedUntil\x122\n" +
+	"\n" +
+	"decided_by\x18\x0f \x01(\v2\x13.moderato.v1.PersonR\tdecidedBy\x129\n" +
+	"\n" +
+	"decided_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\x124\n" +
+	"\x13reply_to_message_id\x18\x11 \x01(\tB\x05\xaa\x01\x02\b\x01R\x10replyToMessageId\"\x96\x03\n" +
 	"\x13ChatHoldUpdateEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
@@ -4197,7 +4334,7 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),  // 34: google.protobuf.Timestamp
 	(*Person)(nil),                 // 35: moderato.v1.Person
 	(*Span)(nil),                   // 36: moderato.v1.Span
-	(*HeldMessage)(nil),            // 37: moderato.v1.HeldMessage
+	(*SenderFacts)(nil),            // 37: moderato.v1.SenderFacts
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
 	34, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
@@ -4256,18 +4393,26 @@ var file_moderato_v1_events_proto_depIdxs = []int32{
 	22, // 53: moderato.v1.ChatPinEvent.message:type_name -> moderato.v1.ChatMessage
 	35, // 54: moderato.v1.ChatFlagEvent.user:type_name -> moderato.v1.Person
 	36, // 55: moderato.v1.ChatFlagEvent.spans:type_name -> moderato.v1.Span
-	37, // 56: moderato.v1.ChatHoldEvent.held:type_name -> moderato.v1.HeldMessage
-	35, // 57: moderato.v1.ChatHoldUpdateEvent.decided_by:type_name -> moderato.v1.Person
-	34, // 58: moderato.v1.ChatHoldUpdateEvent.decided_at:type_name -> google.protobuf.Timestamp
-	35, // 59: moderato.v1.ChatHoldUpdateEvent.claimed_by:type_name -> moderato.v1.Person
-	34, // 60: moderato.v1.ChatHoldUpdateEvent.claimed_until:type_name -> google.protobuf.Timestamp
-	34, // 61: moderato.v1.ShieldBeginEvent.ends_at:type_name -> google.protobuf.Timestamp
-	34, // 62: moderato.v1.ShieldEndEvent.ended_at:type_name -> google.protobuf.Timestamp
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	35, // 56: moderato.v1.ChatHoldEvent.user:type_name -> moderato.v1.Person
+	37, // 57: moderato.v1.ChatHoldEvent.facts:type_name -> moderato.v1.SenderFacts
+	36, // 58: moderato.v1.ChatHoldEvent.spans:type_name -> moderato.v1.Span
+	34, // 59: moderato.v1.ChatHoldEvent.held_at:type_name -> google.protobuf.Timestamp
+	34, // 60: moderato.v1.ChatHoldEvent.expires_at:type_name -> google.protobuf.Timestamp
+	35, // 61: moderato.v1.ChatHoldEvent.claimed_by:type_name -> moderato.v1.Person
+	34, // 62: moderato.v1.ChatHoldEvent.claimed_until:type_name -> google.protobuf.Timestamp
+	35, // 63: moderato.v1.ChatHoldEvent.decided_by:type_name -> moderato.v1.Person
+	34, // 64: moderato.v1.ChatHoldEvent.decided_at:type_name -> google.protobuf.Timestamp
+	35, // 65: moderato.v1.ChatHoldUpdateEvent.decided_by:type_name -> moderato.v1.Person
+	34, // 66: moderato.v1.ChatHoldUpdateEvent.decided_at:type_name -> google.protobuf.Timestamp
+	35, // 67: moderato.v1.ChatHoldUpdateEvent.claimed_by:type_name -> moderato.v1.Person
+	34, // 68: moderato.v1.ChatHoldUpdateEvent.claimed_until:type_name -> google.protobuf.Timestamp
+	34, // 69: moderato.v1.ShieldBeginEvent.ends_at:type_name -> google.protobuf.Timestamp
+	34, // 70: moderato.v1.ShieldEndEvent.ended_at:type_name -> google.protobuf.Timestamp
+	71, // [71:71] is the sub-list for method output_type
+	71, // [71:71] is the sub-list for method input_type
+	71, // [71:71] is the sub-list for extension type_name
+	71, // [71:71] is the sub-list for extension extendee
+	0,  // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }

@@ -44,8 +44,8 @@ func TestModeratorsHearOfHeldMessages(t *testing.T) {
 		}
 		id := r.hold(servertest.Viewer, "hello")
 		held := next("channel.chat.hold", false).GetChatHold()
-		if m := held.GetHeld(); m.GetMessageId() != id.String() || m.GetMessage() != "hello" || m.GetUser().GetDisplayName() != "Amara Okafor" || m.GetStatus() != "PENDING" ||
-			m.GetFacts() == nil || m.GetExpiresAt().AsTime() != now.Add(10*time.Minute).Time() || held.ModeratorId != nil || held.GetClientId() != "" {
+		if held.GetMessageId() != id.String() || held.GetMessage() != "hello" || held.GetUser().GetDisplayName() != "Amara Okafor" || held.GetStatus() != "PENDING" ||
+			held.GetFacts() == nil || held.GetExpiresAt().AsTime() != now.Add(10*time.Minute).Time() || held.ModeratorId != nil || held.GetClientId() != "" {
 			t.Errorf("got %v", held)
 		}
 		r.claim(r.owner, id)

@@ -218,10 +218,9 @@ func nth(n int) string { return fmt.Sprintf("%s OFFSET %d", store.Limit(1), n-1)
 
 // event returns the event that the message waits.
 func (h *holding) event() live.Message {
-	held := &moderatov1.HeldMessage{
-		MessageId: h.row.ID.String(), User: senderOf(h.row.UserID, h.standing), Facts: factsOf(h.standing), Message: h.row.Text,
+	return live.New("channel.chat.hold", h.row.ChannelID, h.row.HeldAt, &moderatov1.ChatHoldEvent{
+		ChannelId: h.row.ChannelID.String(), MessageId: h.row.ID.String(), User: senderOf(h.row.UserID, h.standing), Facts: factsOf(h.standing), Message: h.row.Text,
 		Spans: h.why.Spans, Rules: texts(h.why.Rules), HeldAt: h.row.HeldAt.Proto(), ExpiresAt: h.row.ExpiresAt.Proto(), Status: pending,
 		ReplyToMessageId: textOf(h.row.ReplyToMessageID),
-	}
-	return live.New("channel.chat.hold", h.row.ChannelID, h.row.HeldAt, &moderatov1.ChatHoldEvent{ChannelId: h.row.ChannelID.String(), Held: held})
+	})
 }

@@ -108,7 +108,7 @@ func take(t *testing.T, l *live.Listener, n int) (texts []string, missed int) {
 			missed += lost
 			for _, e := range events {
 				texts = append(texts, cmp.Or(e.GetChatMessage().GetMessage(), e.GetChatFlag().GetMessage(),
-					e.GetChatHold().GetHeld().GetMessage(), e.GetChatHoldUpdate().GetMessageId()))
+					e.GetChatHold().GetMessage(), e.GetChatHoldUpdate().GetMessageId()))
 			}
 			continue
 		}

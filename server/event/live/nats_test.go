@@ -141,7 +141,7 @@ var ofTypes = map[eventtype.Type]func(channelID uid.ID, text string) live.Messag
 		return live.New("channel.chat.flag", channelID, 1, &moderatov1.ChatFlagEvent{Message: text})
 	},
 	"channel.chat.hold": func(channelID uid.ID, text string) live.Message {
-		return live.New("channel.chat.hold", channelID, 1, &moderatov1.ChatHoldEvent{Held: &moderatov1.HeldMessage{Message: text}})
+		return live.New("channel.chat.hold", channelID, 1, &moderatov1.ChatHoldEvent{Message: text})
 	},
 	"channel.chat.hold.update": func(channelID uid.ID, text string) live.Message {
 		return live.New("channel.chat.hold.update", channelID, 1, &moderatov1.ChatHoldUpdateEvent{MessageId: text})

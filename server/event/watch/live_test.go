@@ -24,10 +24,10 @@ var forModerators = []struct {
 	payload proto.Message
 }{
 	{"channel.chat.flag", &moderatov1.ChatFlagEvent{ChannelId: servertest.Owner.String(), MessageId: uid.New().String(), User: person, Message: "buy"}},
-	{"channel.chat.hold", &moderatov1.ChatHoldEvent{ChannelId: servertest.Owner.String(), Held: &moderatov1.HeldMessage{
-		MessageId: uid.New().String(), User: person, Facts: &moderatov1.SenderFacts{}, Message: "buy", Status: "PENDING",
+	{"channel.chat.hold", &moderatov1.ChatHoldEvent{
+		ChannelId: servertest.Owner.String(), MessageId: uid.New().String(), User: person, Facts: &moderatov1.SenderFacts{}, Message: "buy", Status: "PENDING",
 		HeldAt: timestamppb.Now(), ExpiresAt: timestamppb.Now(),
-	}}},
+	}},
 	{"channel.chat.hold.update", &moderatov1.ChatHoldUpdateEvent{
 		ChannelId: servertest.Owner.String(), MessageId: uid.New().String(), Status: "PENDING", ClaimedBy: person, ClaimedUntil: timestamppb.Now(),
 	}},
