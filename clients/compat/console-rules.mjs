@@ -81,6 +81,8 @@ test('held messages are in the chat and the queue, claimed, approved with A, den
   await press(page, 'g', 'c')
   await row(page, spam.message).and(page.locator('.held')).getByText('Denied by Tomasz Wrona').waitFor()
   await row(page, film.message).and(page.locator(':not(.held)')).waitFor()
+  await row(page, spam.message).getByRole('button', { name: spam.displayName, exact: true }).click()
+  await page.getByRole('complementary', { name: 'User card' }).getByRole('listitem').filter({ hasText: spam.message }).getByText('by Tomasz Wrona').waitFor()
   const { messages } = await call('GET', `/v1/chats/messages?channelId=${channelId}&limit=10`)
   assert.deepEqual([film, spam].map(({ message }) => messages.some((one) => one.message === message)), [true, false], 'viewers read what was approved')
 })

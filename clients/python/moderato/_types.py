@@ -1761,6 +1761,9 @@ class GetUserResponse:
     elsewhere: Optional[list[BanElsewhere]] = None
     """The user's bans from other channels that the caller owns or moderates, newest first; at most 20. Only the 1,000 channels are searched that the caller has moderated longest. Empty for a service token that acts for no user."""
 
+    held: Optional[list[HeldMessage]] = None
+    """The user's latest messages that are or were held in the channel, whatever their status, newest first; at most 5. Those that were decided are kept for 90 days."""
+
 
 @dataclass(frozen=True)
 class GiftEvent:

@@ -2865,6 +2865,8 @@ export interface components {
             log?: components["schemas"]["LogEntry"][];
             /** @description The user's bans from other channels that the caller owns or moderates, newest first; at most 20. Only the 1,000 channels are searched that the caller has moderated longest. Empty for a service token that acts for no user. */
             elsewhere?: components["schemas"]["BanElsewhere"][];
+            /** @description The user's latest messages that are or were held in the channel, whatever their status, newest first; at most 5. Those that were decided are kept for 90 days. */
+            held?: components["schemas"]["HeldMessage"][];
         };
         /** @description GiftEvent is the payload of `channel.subscription.gift`. */
         GiftEvent: {

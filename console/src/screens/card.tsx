@@ -1,12 +1,15 @@
-import type { GetUserResponse } from '@moderato-live/client'
+import type { GetUserResponse, HeldMessage } from '@moderato-live/client'
 import { useEffect, useRef } from 'preact/hooks'
 import { unban, unmute } from '../actions'
 import { useDesk, useReadOnly } from '../desk'
 import { formatAgo, formatDay, withoutEmotes } from '../format'
+import { statuses } from '../hold'
 import { useStored } from '../model/store'
+import { hrefOf } from '../route'
 import { Avatar, Button, Note, Remaining, Time, nameColor } from '../ui/basics'
 import { keyLevels, useKeys } from '../ui/keys'
 import { useLoad } from '../ui/load'
+import { Marked } from '../ui/marked'
 import { Waiting } from '../ui/page'
 import { LogLine } from './logline'
 import { RoleButtons } from './roles'
@@ -15,7 +18,7 @@ import { SanctionForm } from './sanction'
 type Form = 'ban' | 'mute' | undefined
 
 /** A user with what `include=card` adds. */
-type Card = GetUserResponse & Required<Pick<GetUserResponse, 'account' | 'log' | 'elsewhere'>>
+type Card = GetUserResponse & Required<Pick<GetUserResponse, 'account' | 'log' | 'held' | 'elsewhere'>>
 
 /** UserCard tells what a moderator must know about a user, and does what can be done about them. */
 export function UserCard({ userId, displayName, form, onForm, onClose }: { userId: string; displayName: string; form: Form; onForm: (form: Form) => void; onClose: () => void }) {
@@ -24,7 +27,8 @@ export function UserCard({ userId, displayName, form, onForm, onClose }: { userI
   const readOnly = useReadOnly()
   // What happens to the user while the card is open shows in it.
   const latest = useStored(store, (state) => state.recent.find((event) => concerns(event.payload, userId))?.metadata.messageId)
-  const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }) as Promise<Card>, [userId, channel.id, latest])
+  const waiting = useStored(store, (state) => state.queue.filter((hold) => hold.user.id === userId).length)
+  const user = useLoad((signal) => client.moderation.getUser({ channelId: channel.id, userId, include: 'card' }, { signal }) as Promise<Card>, [userId, channel.id, latest, waiting])
   const drawer = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!form) drawer.current?.focus()
@@ -86,6 +90,12 @@ function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm
         {user.messages.length === 0 && <p class="muted">No messages that viewers can see.</p>}
         <ul class="lines">{user.messages.slice(0, 10).map((m) => <li key={m.messageId}><span class="muted small"><Time at={m.createdAt} /></span> <bdi class="user-text">{withoutEmotes(m.message)}</bdi></li>)}</ul>
       </section>
+      {user.held.length > 0 && (
+        <section class="section">
+          <h3>Held messages</h3>
+          <ul class="lines">{user.held.map((hold) => <li key={hold.messageId}><HeldLine hold={hold} /></li>)}</ul>
+        </section>
+      )}
       <section class="section">
         <h3>History in this channel</h3>
         {user.log.length === 0 && <p class="muted">Nothing was done about this user.</p>}
@@ -97,6 +107,20 @@ function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm
           <ul class="lines">{user.elsewhere.map((ban) => <li><strong class="user-text">{ban.channel.displayName}</strong> <span class="muted small">{formatAgo(ban.bannedAt)}</span>{ban.reason && <p class="user-text">{ban.reason}</p>}</li>)}</ul>
         </section>
       )}
+    </>
+  )
+}
+
+function HeldLine({ hold: { message, spans, heldAt, status, decidedBy, user } }: { hold: HeldMessage }) {
+  const { channel } = useDesk()
+  return (
+    <>
+      <p class="row wrap tight">
+        {status === 'PENDING' ? <a href={hrefOf({ channel: channel.username, screen: 'queue', query: { user: user.id } })}>Waiting</a> : <strong>{statuses[status]}</strong>}
+        {decidedBy && <span>by <bdi>{decidedBy.displayName}</bdi></span>}
+        <span class="muted small"><Time at={heldAt} /></span>
+      </p>
+      <Marked text={message} spans={spans} />
     </>
   )
 }

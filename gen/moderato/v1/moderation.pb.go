@@ -4427,7 +4427,10 @@ type UserCard struct {
 	// The user's bans from other channels that the caller owns or moderates, newest first; at
 	// most 20. Only the 1,000 channels are searched that the caller has moderated longest.
 	// Empty for a service token that acts for no user.
-	Elsewhere     []*BanElsewhere `protobuf:"bytes,3,rep,name=elsewhere" json:"elsewhere,omitempty"`
+	Elsewhere []*BanElsewhere `protobuf:"bytes,3,rep,name=elsewhere" json:"elsewhere,omitempty"`
+	// The user's latest messages that are or were held in the channel, whatever their status,
+	// newest first; at most 5. Those that were decided are kept for 90 days.
+	Held          []*HeldMessage `protobuf:"bytes,4,rep,name=held" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4479,6 +4482,13 @@ func (x *UserCard) GetLog() []*LogEntry {
 func (x *UserCard) GetElsewhere() []*BanElsewhere {
 	if x != nil {
 		return x.Elsewhere
+	}
+	return nil
+}
+
+func (x *UserCard) GetHeld() []*HeldMessage {
+	if x != nil {
+		return x.Held
 	}
 	return nil
 }
@@ -5648,11 +5658,12 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x06follow\x18\x05 \x01(\v2\x17.moderato.v1.UserFollowR\x06follow\x12A\n" +
 	"\fsubscription\x18\x06 \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\fsubscription\x124\n" +
 	"\bmessages\x18\a \x03(\v2\x18.moderato.v1.UserMessageR\bmessages\x12/\n" +
-	"\x04card\x18\b \x01(\v2\x15.moderato.v1.UserCardB\x04е\x18\x01R\x04card\"\xa0\x01\n" +
+	"\x04card\x18\b \x01(\v2\x15.moderato.v1.UserCardB\x04е\x18\x01R\x04card\"\xce\x01\n" +
 	"\bUserCard\x122\n" +
 	"\aaccount\x18\x01 \x01(\v2\x18.moderato.v1.UserAccountR\aaccount\x12'\n" +
 	"\x03log\x18\x02 \x03(\v2\x15.moderato.v1.LogEntryR\x03log\x127\n" +
-	"\telsewhere\x18\x03 \x03(\v2\x19.moderato.v1.BanElsewhereR\telsewhere\"\x8e\x01\n" +
+	"\telsewhere\x18\x03 \x03(\v2\x19.moderato.v1.BanElsewhereR\telsewhere\x12,\n" +
+	"\x04held\x18\x04 \x03(\v2\x18.moderato.v1.HeldMessageR\x04held\"\x8e\x01\n" +
 	"\vUserAccount\x129\n" +
 	"\n" +
 	"created_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12D\n" +
@@ -5852,6 +5863,7 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*BannedBy)(nil),                      // 74: moderato.v1.BannedBy
 	(*structpb.Struct)(nil),               // 75: google.protobuf.Struct
 	(*SubscriptionInfo)(nil),              // 76: moderato.v1.SubscriptionInfo
+	(*HeldMessage)(nil),                   // 77: moderato.v1.HeldMessage
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,   // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
@@ -5921,70 +5933,71 @@ var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	59,  // 64: moderato.v1.UserCard.account:type_name -> moderato.v1.UserAccount
 	51,  // 65: moderato.v1.UserCard.log:type_name -> moderato.v1.LogEntry
 	60,  // 66: moderato.v1.UserCard.elsewhere:type_name -> moderato.v1.BanElsewhere
-	73,  // 67: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 68: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
-	72,  // 69: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
-	73,  // 70: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
-	73,  // 71: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
-	73,  // 72: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
-	74,  // 73: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
-	73,  // 74: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	74,  // 75: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	61,  // 76: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 77: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	61,  // 78: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
-	73,  // 79: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	73,  // 80: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	73,  // 81: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
-	68,  // 82: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
-	73,  // 83: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
-	1,   // 84: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,   // 85: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,   // 86: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,   // 87: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,   // 88: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	13,  // 89: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	15,  // 90: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	17,  // 91: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	19,  // 92: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	24,  // 93: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	27,  // 94: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	33,  // 95: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
-	37,  // 96: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
-	30,  // 97: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
-	56,  // 98: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	40,  // 99: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	42,  // 100: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
-	45,  // 101: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
-	48,  // 102: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
-	66,  // 103: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
-	69,  // 104: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
-	2,   // 105: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,   // 106: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,   // 107: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,   // 108: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	12,  // 109: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	14,  // 110: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	16,  // 111: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	18,  // 112: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	21,  // 113: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	25,  // 114: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	28,  // 115: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	34,  // 116: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
-	38,  // 117: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
-	31,  // 118: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
-	57,  // 119: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	41,  // 120: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	43,  // 121: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
-	46,  // 122: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
-	49,  // 123: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
-	67,  // 124: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
-	70,  // 125: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
-	105, // [105:126] is the sub-list for method output_type
-	84,  // [84:105] is the sub-list for method input_type
-	84,  // [84:84] is the sub-list for extension type_name
-	84,  // [84:84] is the sub-list for extension extendee
-	0,   // [0:84] is the sub-list for field type_name
+	77,  // 67: moderato.v1.UserCard.held:type_name -> moderato.v1.HeldMessage
+	73,  // 68: moderato.v1.UserAccount.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 69: moderato.v1.UserAccount.first_message_at:type_name -> google.protobuf.Timestamp
+	72,  // 70: moderato.v1.BanElsewhere.channel:type_name -> moderato.v1.UserSummary
+	73,  // 71: moderato.v1.BanElsewhere.banned_at:type_name -> google.protobuf.Timestamp
+	73,  // 72: moderato.v1.BanElsewhere.expires_at:type_name -> google.protobuf.Timestamp
+	73,  // 73: moderato.v1.UserSanction.expires_at:type_name -> google.protobuf.Timestamp
+	74,  // 74: moderato.v1.UserSanction.moderator:type_name -> moderato.v1.BannedBy
+	73,  // 75: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	74,  // 76: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	61,  // 77: moderato.v1.UserBan.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 78: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	61,  // 79: moderato.v1.UserMute.sanction:type_name -> moderato.v1.UserSanction
+	73,  // 80: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	73,  // 81: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	73,  // 82: moderato.v1.GetMetricsRequest.since:type_name -> google.protobuf.Timestamp
+	68,  // 83: moderato.v1.GetMetricsResponse.rows:type_name -> moderato.v1.MetricsBucket
+	73,  // 84: moderato.v1.MetricsBucket.started_at:type_name -> google.protobuf.Timestamp
+	1,   // 85: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,   // 86: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,   // 87: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,   // 88: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,   // 89: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	13,  // 90: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	15,  // 91: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	17,  // 92: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	19,  // 93: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	24,  // 94: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	27,  // 95: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	33,  // 96: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	37,  // 97: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	30,  // 98: moderato.v1.ModerationService.RevertModerator:input_type -> moderato.v1.RevertModeratorRequest
+	56,  // 99: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	40,  // 100: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	42,  // 101: moderato.v1.ModerationService.ListBans:input_type -> moderato.v1.ListBansRequest
+	45,  // 102: moderato.v1.ModerationService.ListMutes:input_type -> moderato.v1.ListMutesRequest
+	48,  // 103: moderato.v1.ModerationService.ListRoles:input_type -> moderato.v1.ListRolesRequest
+	66,  // 104: moderato.v1.ModerationService.GetMetrics:input_type -> moderato.v1.GetMetricsRequest
+	69,  // 105: moderato.v1.ModerationService.GetPropagation:input_type -> moderato.v1.GetPropagationRequest
+	2,   // 106: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,   // 107: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,   // 108: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,   // 109: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	12,  // 110: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	14,  // 111: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	16,  // 112: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	18,  // 113: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	21,  // 114: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	25,  // 115: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	28,  // 116: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	34,  // 117: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	38,  // 118: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	31,  // 119: moderato.v1.ModerationService.RevertModerator:output_type -> moderato.v1.RevertModeratorResponse
+	57,  // 120: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	41,  // 121: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	43,  // 122: moderato.v1.ModerationService.ListBans:output_type -> moderato.v1.ListBansResponse
+	46,  // 123: moderato.v1.ModerationService.ListMutes:output_type -> moderato.v1.ListMutesResponse
+	49,  // 124: moderato.v1.ModerationService.ListRoles:output_type -> moderato.v1.ListRolesResponse
+	67,  // 125: moderato.v1.ModerationService.GetMetrics:output_type -> moderato.v1.GetMetricsResponse
+	70,  // 126: moderato.v1.ModerationService.GetPropagation:output_type -> moderato.v1.GetPropagationResponse
+	106, // [106:127] is the sub-list for method output_type
+	85,  // [85:106] is the sub-list for method input_type
+	85,  // [85:85] is the sub-list for extension type_name
+	85,  // [85:85] is the sub-list for extension extendee
+	0,   // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }

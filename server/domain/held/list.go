@@ -96,33 +96,43 @@ var heldPage = store.Declare(func(d *store.Dialect, q heldQuery) (string, []any)
 		Table: "held_messages", By: d.ByIndex(index), Limit: q.limit, Where: where + " AND " + after,
 		Order: "held_messages.held_at" + order + ", held_messages.id" + order,
 	})
+	return selectFrom(d, from) + end, append(args, place...)
+})
+
+// selectFrom returns a SELECT of the columns that readRow reads. The FROM clause begins with the
+// rows of held_messages.
+func selectFrom(d *store.Dialect, from string) string {
 	return `
 		SELECT held_messages.held_at, held_messages.id, ` + users.PersonColumns("u") + `, held_messages.text, held_messages.details,
 			held_messages.reply_to_message_id, held_messages.expires_at, held_messages.status, held_messages.claimed_until, held_messages.decided_at,
 			` + users.PersonColumns("c") + `, ` + users.PersonColumns("d") + `
 		FROM ` + from + d.OrderedJoin() + `users u ON u.id = held_messages.user_id
 		LEFT JOIN users c ON c.id = held_messages.claimed_by AND held_messages.claimed_until > ` + d.Clock.Present() + `
-		LEFT JOIN users d ON d.id = held_messages.decided_by` + end,
-		append(args, place...)
-})
+		LEFT JOIN users d ON d.id = held_messages.decided_by`
+}
 
 func (s *Service) read(ctx context.Context, q heldQuery) (rows []listed, err error) {
 	err = heldPage.Each(ctx, s.Store, q, func(r *store.Row) error {
-		l := listed{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
-		l.row = &moderatov1.HeldMessage{MessageId: l.ID.String(), User: users.ReadPerson(r), Message: r.Text(), HeldAt: l.At.Proto()}
-		details := r.Text()
-		l.row.ReplyToMessageId = textOf(r.OptionalID())
-		l.row.ExpiresAt, l.row.Status = r.Instant().Proto(), r.Text()
-		claimedUntil, decidedAt := r.OptionalInstant(), r.OptionalInstant()
-		if l.row.ClaimedBy = users.ReadPerson(r); l.row.GetClaimedBy() != nil {
-			l.row.ClaimedUntil = claimedUntil.Proto()
-		}
-		l.row.DecidedBy = users.ReadPerson(r)
-		if decidedAt != nil {
-			l.row.DecidedAt = decidedAt.Proto()
-		}
+		l, err := readRow(r)
 		rows = append(rows, l)
-		return addDetails(l.row, details)
+		return err
 	})
 	return rows, err
+}
+
+func readRow(r *store.Row) (listed, error) {
+	l := listed{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
+	l.row = &moderatov1.HeldMessage{MessageId: l.ID.String(), User: users.ReadPerson(r), Message: r.Text(), HeldAt: l.At.Proto()}
+	details := r.Text()
+	l.row.ReplyToMessageId = textOf(r.OptionalID())
+	l.row.ExpiresAt, l.row.Status = r.Instant().Proto(), r.Text()
+	claimedUntil, decidedAt := r.OptionalInstant(), r.OptionalInstant()
+	if l.row.ClaimedBy = users.ReadPerson(r); l.row.GetClaimedBy() != nil {
+		l.row.ClaimedUntil = claimedUntil.Proto()
+	}
+	l.row.DecidedBy = users.ReadPerson(r)
+	if decidedAt != nil {
+		l.row.DecidedAt = decidedAt.Proto()
+	}
+	return l, addDetails(l.row, details)
 }

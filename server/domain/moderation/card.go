@@ -7,6 +7,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/domain/held"
 	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -18,6 +19,8 @@ const (
 	// other channels.
 	cardEntries = 20
 	cardBans    = 20
+	// cardHeld is how many messages that are or were held a card has.
+	cardHeld = 5
 	// cardChannels is in how many channels that the caller moderates a card looks for bans.
 	cardChannels = 1000
 )
@@ -38,6 +41,9 @@ func readCard(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*m
 	}
 	if user.AccountCreatedAt != nil {
 		card.Account.CreatedAt = user.AccountCreatedAt.Proto()
+	}
+	if card.Held, err = held.Latest(ctx, s, channelID, userID, cardHeld); err != nil {
+		return nil, err
 	}
 	if card.Log, err = readLog(ctx, s, &logQuery{channelID: channelID, userID: userID, types: logged, before: math.MaxInt64, limit: cardEntries}); err != nil {
 		return nil, s.Classify(err)

@@ -195,7 +195,7 @@ func TestCardIsOfOneInstant(t *testing.T) {
 }
 
 // scanned matches a step that reads every row, or every entry of an index, of a table of a card.
-var scanned = regexp.MustCompile(`SCAN (m|e|r|b|own|mutes|f|subscriptions) |table=(m|e|r|b|own|mutes|f|subscriptions) type=(ALL|index) `)
+var scanned = regexp.MustCompile(`SCAN (m|e|r|b|own|mutes|f|subscriptions|held_messages) |table=(m|e|r|b|own|mutes|f|subscriptions|held_messages) type=(ALL|index) `)
 
 // TestCardReadsFewRows checks the plans of the statements of a card.
 func TestCardReadsFewRows(t *testing.T) {
