@@ -53,7 +53,7 @@ export function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () =>
         {batch.afterglowEndsAt && <Afterglow until={batch.afterglowEndsAt} />}
         {batch.stillBannedCount > 0 && <a class="button little plain" href={hrefOf({ channel: channel.username, screen: 'people', part: 'bans', query })}>Users</a>}
         <a class="button little plain" href={hrefOf({ channel: channel.username, screen: 'log', query })}>Log</a>
-        {!readOnly && batch.stillBannedCount > 0 && <Button little icon="undo" onClick={() => setAsked(true)}>Undo</Button>}
+        {!readOnly && (batch.stillBannedCount > 0 || batch.afterglowEndsAt) && <Button little icon="undo" onClick={() => setAsked(true)}>Undo</Button>}
       </div>
       {asked && <UndoBatch batch={batch} onClose={() => setAsked(false)} onUndone={onUndone} />}
     </li>
@@ -65,13 +65,14 @@ export function Afterglow({ until }: { until: string }) {
   return isOver ? <span class="chip">Afterglow over</span> : <span class="chip warn">Afterglow: <Remaining until={until} /></span>
 }
 
-/** UndoBatch asks before it lifts the bans of a batch. */
+/** UndoBatch asks before it lifts the bans of a batch, or ends an afterglow that has banned nobody yet. */
 export function UndoBatch({ batch, onClose, onUndone }: { batch: BanBatch; onClose: () => void; onUndone: () => void }) {
   const { client, channel } = useDesk()
   const isRestorable = now() - Date.parse(batch.createdAt) < restorable
   const [restore, setRestore] = useState(isRestorable)
   const [busy, setBusy] = useState(false)
   const users = plural(batch.stillBannedCount, 'user')
+  const what = batch.stillBannedCount > 0 ? `Unban ${users}` : 'End the afterglow'
   const undo = async (): Promise<void> => {
     setBusy(true)
     const result = await actions.run(`Undoing the batch of ${users}`, `Undid the batch of ${users}`, (options) => client.moderation.undoBanBatch({ channelId: channel.id, batchId: batch.batchId, restoreMessages: restore }, options))
@@ -81,8 +82,8 @@ export function UndoBatch({ batch, onClose, onUndone }: { batch: BanBatch; onClo
     onUndone()
   }
   return (
-    <Confirm title={`Unban ${users}?`} action={`Unban ${users}`} busy={busy} onConfirm={() => void undo()} onClose={onClose}>
-      <p>{users} of this batch can chat again. A sweep that is in progress ends, and its afterglow too. Users whom somebody banned anew stay banned.</p>
+    <Confirm title={`${what}?`} action={what} busy={busy} onConfirm={() => void undo()} onClose={onClose}>
+      <p>{batch.stillBannedCount > 0 && <>{users} of this batch can chat again. </>}A sweep that is in progress ends, and its afterglow too. Users whom somebody banned anew stay banned.</p>
       {isRestorable ? <Check label="Show their messages again" checked={restore} onChange={setRestore} /> : <p class="muted">Their messages stay hidden, because more than 24 hours have passed.</p>}
     </Confirm>
   )
