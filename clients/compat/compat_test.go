@@ -159,17 +159,19 @@ func (s *site) script(t *testing.T, name string) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	var before string           // what the first server said before it was restarted
 	deadline, _ := t.Deadline() // `go test` always has one, unless it is told otherwise
 	late := time.After(time.Until(deadline) - time.Minute)
 	for {
 		select {
 		case done := <-s.restart:
 			s.first.Terminate()
+			before += s.first.Log()
 			s.first = process.Serve(t, s.url, "--http-addr="+s.first.REST)
 			close(done)
 		case err := <-ended:
 			if err != nil {
-				t.Errorf("%s: %v\n%s\nThe first server says:\n%s", name, err, out.String(), s.first.Log())
+				t.Errorf("%s: %v\n%s\nThe first server says:\n%s", name, err, out.String(), before+s.first.Log())
 			}
 			t.Log(out.String()) // the figures of a soak
 			return

@@ -21,6 +21,7 @@ export async function openConsole(t, { path = '', context: options = {}, init } 
   context.on('console', (message) => /Content.Security|TrustedHTML|Refused to/i.test(message.text()) && complaints.push(message.text()))
   if (init) await context.addInitScript(init)
   t.after(async () => {
+    if (!t.passed) for (const page of context.pages()) t.diagnostic(await page.locator('body').innerText())
     await context.close()
     assert.deepEqual(complaints, [])
   })
