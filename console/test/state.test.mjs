@@ -30,8 +30,11 @@ test('a held list does not move, and counts what waits', () => {
   const held = after(start(), [message(1)], { type: 'hold', held: true }, [message(2), message(3)])
   assert.equal(ids(held.messages), 'm1')
   assert.equal(held.waitingCount, 2)
-  const released = after(held, { type: 'hold', held: false })
-  assert.equal(ids(released.messages), 'm1 m2 m3')
+  const read = after(held, { type: 'history', messages: history(0, 1, 2, 3, 4), deletions: 0 }, [message(4)])
+  assert.equal(ids(read.messages), 'm1')
+  assert.equal(read.waitingCount, 3)
+  const released = after(read, { type: 'hold', held: false })
+  assert.equal(ids(released.messages), 'm1 m2 m3 m4')
   assert.equal(released.waitingCount, 0)
 })
 

@@ -255,18 +255,22 @@ function messageOf({ id, message, createdAt, replyToMessageId, sender, emotes }:
 
 /**
  * addHistory merges messages that were read. All of them are visible, so those that are struck
- * here were restored. It ignores what was read before the latest deletion.
+ * here were restored. It ignores what was read before the latest deletion. While the list is held,
+ * new messages wait, as those of the stream do.
  */
 function addHistory(state: ChannelState, history: ChatMessage[], deletions: number): ChannelState {
   if (deletions !== state.deletions) return state
-  const waiting = new Set(state.waiting.map((m) => m.id))
+  const waiting = new Map(state.waiting.map((m) => [m.id, m]))
   const known = new Map(state.messages.map((m) => [m.id, m]))
+  const latest = state.messages.at(-1)?.at ?? ''
   for (const m of history) {
     const before = known.get(m.id)
     if (waiting.has(m.id) || (before && !before.deletion && !before.hold)) continue
-    known.set(m.id, messageOf(m))
+    if (before || !state.held) known.set(m.id, messageOf(m))
+    else if (m.createdAt > latest) waiting.set(m.id, messageOf(m))
   }
-  return { ...state, messages: sorted(known).slice(-maxMessages) }
+  const waitingCount = state.waitingCount + waiting.size - state.waiting.length
+  return { ...state, messages: sorted(known).slice(-maxMessages), waiting: sorted(waiting).slice(-maxMessages), waitingCount }
 }
 
 /** addEvidence adds what bans and mutes hid before the page was there, struck through. What it has stays as it is. */
