@@ -6,7 +6,6 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -43,10 +42,7 @@ func (s *Service) ListHeldMessages(ctx context.Context, req *moderatov1.ListHeld
 	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &q.after); err != nil {
 		return nil, err
 	}
-	if err := authz.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
-		return nil, err
-	}
-	if err := listing.CheckChannel(ctx, s.Store, q.channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
 		return nil, err
 	}
 	q.limit = limit + 1

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -27,7 +25,7 @@ func (s *Service) ListBans(ctx context.Context, req *moderatov1.ListBansRequest)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	var of bansOf
@@ -60,12 +58,4 @@ func (s *Service) ListBans(ctx context.Context, req *moderatov1.ListBansRequest)
 		})
 	}
 	return result, err
-}
-
-// authorizeRead refuses a caller who may not read what moderators see of a channel.
-func (s *Service) authorizeRead(ctx context.Context, channelID uid.ID) error {
-	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
-		return err
-	}
-	return listing.CheckChannel(ctx, s.Store, channelID)
 }

@@ -31,7 +31,7 @@ func (s *Service) ListBanBatches(ctx context.Context, req *moderatov1.ListBanBat
 	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	rows, err := s.readBatches(ctx, channelID, place, limit+1)

@@ -8,6 +8,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/buckets"
@@ -36,7 +37,7 @@ func (s *Service) GetMetrics(ctx context.Context, req *moderatov1.GetMetricsRequ
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	now, err := s.Store.Clock.Now(ctx, s.Store.Read)

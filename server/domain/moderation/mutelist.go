@@ -28,7 +28,7 @@ func (s *Service) ListMutes(ctx context.Context, req *moderatov1.ListMutesReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	search := paging.Search[listedMute, listing.TimePlace]{

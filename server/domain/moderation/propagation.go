@@ -6,7 +6,6 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/event/outbox"
 	"github.com/moderato-live/moderato/server/event/standings"
-	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 )
@@ -22,10 +21,7 @@ func (s *Service) GetPropagation(ctx context.Context, req *moderatov1.GetPropaga
 	if err != nil {
 		return nil, err
 	}
-	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
-		return nil, err
-	}
-	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	p, err := standings.ReadPropagation(ctx, s.Store, channelID, upTo)

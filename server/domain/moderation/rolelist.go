@@ -8,6 +8,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/rpc/validate"
@@ -43,7 +44,7 @@ func (s *Service) ListRoles(ctx context.Context, req *moderatov1.ListRolesReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	search := paging.Search[listedHolder, rolesPlace]{

@@ -30,10 +30,7 @@ func (s *Service) GetUser(ctx context.Context, req *moderatov1.GetUserRequest) (
 		return nil, err
 	}
 	err = s.Store.Snapshot(ctx, func(of *store.Store) error {
-		if err := authz.AuthorizeModerator(ctx, of, channelID); err != nil {
-			return err
-		}
-		if err := listing.CheckChannel(ctx, of, channelID); err != nil {
+		if err := listing.AuthorizeModerator(ctx, of, channelID); err != nil {
 			return err
 		}
 		if result, err = readUserInChannel(ctx, of, channelID, key, hasCard); err != nil || !hasCard {

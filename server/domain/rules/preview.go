@@ -12,7 +12,6 @@ import (
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/domain/rules/match"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
-	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 )
@@ -36,10 +35,7 @@ func (s *Service) PreviewChatRules(ctx context.Context, req *moderatov1.PreviewC
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
-		return nil, err
-	}
-	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	var p *preview

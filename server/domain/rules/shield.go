@@ -14,7 +14,6 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/change/idempotency"
-	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/rpc/validate"
@@ -35,10 +34,7 @@ func (s *Service) GetShield(ctx context.Context, req *moderatov1.GetShieldReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
-		return nil, err
-	}
-	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	now, err := s.Store.Clock.Now(ctx, s.Store.Read)

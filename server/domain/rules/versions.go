@@ -13,7 +13,6 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
-	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -32,7 +31,7 @@ func (s *Service) GetChatRules(ctx context.Context, req *moderatov1.GetChatRules
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
@@ -52,14 +51,6 @@ func (s *Service) GetChatRules(ctx context.Context, req *moderatov1.GetChatRules
 		return nil, s.Store.Classify(err)
 	}
 	return &moderatov1.GetChatRulesResponse{Version: version, Rules: protos(all)}, nil
-}
-
-// authorizeRead refuses a caller who may not read what moderators see of a channel.
-func (s *Service) authorizeRead(ctx context.Context, channelID uid.ID) error {
-	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
-		return err
-	}
-	return listing.CheckChannel(ctx, s.Store, channelID)
 }
 
 // readVersion reads the rules that a channel has or had in a version. It returns
@@ -149,7 +140,7 @@ func (s *Service) ListChatRuleVersions(ctx context.Context, req *moderatov1.List
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.authorizeRead(ctx, channelID); err != nil {
+	if err := listing.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
 		return nil, err
 	}
 	list := "ListChatRuleVersions/" + channelID.String()

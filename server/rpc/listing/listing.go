@@ -75,6 +75,15 @@ func CheckChannel(ctx context.Context, s *store.Store, id uid.ID) error {
 	return s.Classify(err)
 }
 
+// AuthorizeModerator refuses a caller who may not read what moderators see of a channel, and
+// returns CHANNEL_NOT_FOUND unless the channel exists.
+func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
+	if err := authz.AuthorizeModerator(ctx, s, channelID); err != nil {
+		return err
+	}
+	return CheckChannel(ctx, s, channelID)
+}
+
 // GetChannel returns a channel's row. A missing row is CHANNEL_NOT_FOUND.
 func GetChannel(ctx context.Context, s *store.Store, id uid.ID) (*ent.Channel, error) {
 	row, err := s.Read.Channel.Get(ctx, id)
