@@ -64,6 +64,23 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
+// Text returns the text of an ID that may be missing; nil for nil.
+func Text(id *ID) *string {
+	if id == nil {
+		return nil
+	}
+	return new(id.String())
+}
+
+// Texts returns the texts of some IDs.
+func Texts(ids []ID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return texts
+}
+
 // IsZero reports whether the ID is the zero value.
 func (id ID) IsZero() bool { return id == ID{} }
 

@@ -72,6 +72,14 @@ type author struct {
 	traceparent string
 }
 
+// ModeratorID returns ActorID as events have it; nil when there is none.
+func (a *author) ModeratorID() *string {
+	if a.ActorID.IsZero() {
+		return nil
+	}
+	return new(a.ActorID.String())
+}
+
 // newAuthor returns the author of a new operation of the current request.
 func newAuthor(ctx context.Context, s *store.Store, caller *authn.Caller) author {
 	a := author{operationID: uid.New(), requestID: requestid.FromContext(ctx), traceparent: s.Tracer().Kept(ctx)}

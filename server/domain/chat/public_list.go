@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
@@ -121,17 +119,9 @@ func (s *PublicService) publicMessages(ctx context.Context, channelID uid.ID, pa
 		if st := senders[m.UserID]; st != nil {
 			result = append(result, &moderatov1.ChatMessage{
 				Id: m.ID.String(), ChannelId: channelID.String(), Sender: senderProto(m, st),
-				Message: m.Text, ReplyToMessageId: m.replyToProto(), CreatedAt: m.SentAt.Proto(), Emotes: emotes.of(m.Text),
+				Message: m.Text, ReplyToMessageId: uid.Text(m.ReplyTo), CreatedAt: m.SentAt.Proto(), Emotes: emotes.of(m.Text),
 			})
 		}
 	}
 	return result, nil
-}
-
-// replyToProto returns the message to which m replies; nil if it is no reply.
-func (m Message) replyToProto() *string {
-	if m.ReplyTo == nil {
-		return nil
-	}
-	return proto.String(m.ReplyTo.String())
 }

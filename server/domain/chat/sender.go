@@ -132,6 +132,11 @@ func readSenders(ctx context.Context, s *store.Store, channelID uid.ID, messages
 	return found, nil
 }
 
+// Person returns the user with an id, whose names were read, as moderators see the user.
+func (s *Standing) Person(id uid.ID) *moderatov1.Person {
+	return &moderatov1.Person{Id: id.String(), Username: s.Username, DisplayName: s.DisplayName, AvatarUrl: s.AvatarURL}
+}
+
 // senderProto returns the sender of a message.
 func senderProto(m Message, st *Standing) *moderatov1.ChatSender {
 	return &moderatov1.ChatSender{

@@ -111,7 +111,7 @@ func messageEvent(m Message, st *Standing, emotes emotes) *moderatov1.Event {
 		},
 		Payload: &moderatov1.Event_ChatMessage{ChatMessage: &moderatov1.ChatMessageEvent{
 			ChannelId: channelID, MessageId: id, Message: m.Text, CreatedAt: at,
-			Sender: senderProto(m, st), ReplyToMessageId: m.replyToProto(),
+			Sender: senderProto(m, st), ReplyToMessageId: uid.Text(m.ReplyTo),
 			Emotes: emotes.of(m.Text),
 		}},
 	}

@@ -75,14 +75,10 @@ func end(ctx context.Context, c *change.Change, rows []*ent.HeldMessage, status 
 		if by != nil {
 			row.DecidedBy = new(c.ActorID)
 		}
-		e := &moderatov1.ChatHoldUpdateEvent{
-			ChannelId: c.ChannelID.String(), ClientId: c.ClientID, MessageId: row.ID.String(),
+		c.Emit("channel.chat.hold.update", row.UserID, &moderatov1.ChatHoldUpdateEvent{
+			ChannelId: c.ChannelID.String(), ModeratorId: c.ModeratorID(), ClientId: c.ClientID, MessageId: row.ID.String(),
 			Status: status, DecidedBy: by, DecidedAt: c.Now.Proto(),
-		}
-		if !c.ActorID.IsZero() {
-			e.ModeratorId = new(c.ActorID.String())
-		}
-		c.Emit("channel.chat.hold.update", row.UserID, e)
+		})
 	}
 	return nil
 }

@@ -219,8 +219,8 @@ func nth(n int) string { return fmt.Sprintf("%s OFFSET %d", store.Limit(1), n-1)
 // event returns the event that the message waits.
 func (h *holding) event() live.Message {
 	return live.New("channel.chat.hold", h.row.ChannelID, h.row.HeldAt, &moderatov1.ChatHoldEvent{
-		ChannelId: h.row.ChannelID.String(), MessageId: h.row.ID.String(), User: senderOf(h.row.UserID, h.standing), Facts: factsOf(h.standing), Message: h.row.Text,
-		Spans: h.why.Spans, Rules: texts(h.why.Rules), HeldAt: h.row.HeldAt.Proto(), ExpiresAt: h.row.ExpiresAt.Proto(), Status: pending,
-		ReplyToMessageId: textOf(h.row.ReplyToMessageID),
+		ChannelId: h.row.ChannelID.String(), MessageId: h.row.ID.String(), User: h.standing.Person(h.row.UserID), Facts: factsOf(h.standing), Message: h.row.Text,
+		Spans: h.why.Spans, Rules: uid.Texts(h.why.Rules), HeldAt: h.row.HeldAt.Proto(), ExpiresAt: h.row.ExpiresAt.Proto(), Status: pending,
+		ReplyToMessageId: uid.Text(h.row.ReplyToMessageID),
 	})
 }

@@ -120,7 +120,7 @@ func readRow(r *store.Row) (listed, error) {
 	l := listed{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
 	l.row = &moderatov1.HeldMessage{MessageId: l.ID.String(), User: users.ReadPerson(r), Message: r.Text(), HeldAt: l.At.Proto()}
 	details := r.Text()
-	l.row.ReplyToMessageId = textOf(r.OptionalID())
+	l.row.ReplyToMessageId = uid.Text(r.OptionalID())
 	l.row.ExpiresAt, l.row.Status = r.Instant().Proto(), r.Text()
 	claimedUntil, decidedAt := r.OptionalInstant(), r.OptionalInstant()
 	if l.row.ClaimedBy = users.ReadPerson(r); l.row.GetClaimedBy() != nil {

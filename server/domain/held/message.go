@@ -24,7 +24,7 @@ const (
 // encodeDetails returns the column details of a message: a HeldMessage with the facts, the spans, the
 // rules, and as its message what the sender is told.
 func encodeDetails(st *chat.Standing, why Reason) string {
-	text, _ := protojson.Marshal(&moderatov1.HeldMessage{Facts: factsOf(st), Spans: why.Spans, Rules: texts(why.Rules), Message: why.Message}) // never fails
+	text, _ := protojson.Marshal(&moderatov1.HeldMessage{Facts: factsOf(st), Spans: why.Spans, Rules: uid.Texts(why.Rules), Message: why.Message}) // never fails
 	return string(text)
 }
 
@@ -67,27 +67,7 @@ func factsOf(st *chat.Standing) *moderatov1.SenderFacts {
 	return facts
 }
 
-// senderOf returns the sender of a message as moderators see the sender.
-func senderOf(userID uid.ID, st *chat.Standing) *moderatov1.Person {
-	return &moderatov1.Person{Id: userID.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL}
-}
-
 // messageOf returns the message that is posted when a held one is approved.
 func messageOf(row *ent.HeldMessage) chat.Message {
 	return chat.Message{ID: row.ID, ChannelID: row.ChannelID, UserID: row.UserID, Text: row.Text, ReplyTo: row.ReplyToMessageID, IsBot: row.IsBot}
-}
-
-func texts(ids []uid.ID) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = id.String()
-	}
-	return all
-}
-
-func textOf(id *uid.ID) *string {
-	if id == nil {
-		return nil
-	}
-	return new(id.String())
 }

@@ -92,7 +92,7 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		BannedAt:              b.bannedAt.Proto(),
 		Reason:                b.reasonProto(),
 		ExpiresAt:             b.expiresAtProto(),
-		BatchId:               b.batchIDProto(),
+		BatchId:               uid.Text(b.batchID),
 		Cause:                 string(why),
 		Replaces:              b.replaces,
 		BannedUser:            b.proto(b.userID),

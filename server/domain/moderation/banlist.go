@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/paging"
 	"github.com/moderato-live/moderato/server/rpc/users"
@@ -54,7 +55,7 @@ func (s *Service) ListBans(ctx context.Context, req *moderatov1.ListBansRequest)
 		row := b.row
 		result.Rows = append(result.Rows, &moderatov1.ListedBan{
 			Id: row.GetId(), DisplayName: row.GetDisplayName(), Slug: row.GetSlug(), BannedAt: row.GetBannedAt(), BannedBy: row.GetBannedBy(),
-			Reason: row.Reason, ExpiresAt: row.GetExpiresAt(), BatchId: t.batchIDProto(), Cause: string(t.cause()),
+			Reason: row.Reason, ExpiresAt: row.GetExpiresAt(), BatchId: uid.Text(t.batchID), Cause: string(t.cause()),
 		})
 	}
 	return result, err

@@ -86,7 +86,7 @@ func (r *batchRequest) decide(b *banChange) error {
 	if r.isDryRun || banned == 0 {
 		return nil
 	}
-	r.response.BatchId = of.batchIDProto()
+	r.response.BatchId = uid.Text(of.batchID)
 	b.batches = append(b.batches, createBatch(b.Change, of, first, banned))
 	return nil
 }

@@ -56,7 +56,7 @@ func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why c
 		UnbannedAt:              at.Proto(),
 		Reason:                  b.reasonProto(),
 		ExpiresAt:               b.expiresAtProto(),
-		BatchId:                 b.batchIDProto(),
+		BatchId:                 uid.Text(b.batchID),
 		Cause:                   string(why),
 		EndReason:               endReason,
 		BannedUser:              b.proto(b.userID),

@@ -80,7 +80,7 @@ func (s *Service) readMutes(ctx context.Context, q mutesQuery) (rows []listedMut
 			ExpiresAt: r.Instant().Proto(),
 		}
 		t := terms{reason: r.Text(), ruleID: r.OptionalID()}
-		m.row.Reason, m.row.Cause, m.row.RuleId = t.reasonProto(), string(t.cause()), t.ruleIDProto()
+		m.row.Reason, m.row.Cause, m.row.RuleId = t.reasonProto(), string(t.cause()), uid.Text(t.ruleID)
 		rows = append(rows, m)
 		return nil
 	})

@@ -86,7 +86,7 @@ func emitMute(c *change.Change, u *ent.User, t terms, replaces bool) {
 		Reason:               t.reasonProto(),
 		ExpiresAt:            t.expiresAtProto(),
 		Cause:                string(t.cause()),
-		RuleId:               t.ruleIDProto(),
+		RuleId:               uid.Text(t.ruleID),
 		Replaces:             replaces,
 		MutedUser:            users.Person(u),
 	})

@@ -45,20 +45,6 @@ func (t terms) expiresAtProto() *timestamppb.Timestamp {
 	return t.expiresAt.Proto()
 }
 
-func (t terms) batchIDProto() *string {
-	if t.batchID == nil {
-		return nil
-	}
-	return new(t.batchID.String())
-}
-
-func (t terms) ruleIDProto() *string {
-	if t.ruleID == nil {
-		return nil
-	}
-	return new(t.ruleID.String())
-}
-
 // cause returns the cause of a ban or mute with the terms.
 func (t terms) cause() cause {
 	switch {

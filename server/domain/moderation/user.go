@@ -143,6 +143,6 @@ func readSanction(r *store.Row) *moderatov1.UserSanction {
 	}
 	by.Id = id.String()
 	return &moderatov1.UserSanction{
-		Reason: t.reasonProto(), ExpiresAt: t.expiresAtProto(), BatchId: t.batchIDProto(), RuleId: t.ruleIDProto(), Cause: string(t.cause()), Moderator: by,
+		Reason: t.reasonProto(), ExpiresAt: t.expiresAtProto(), BatchId: uid.Text(t.batchID), RuleId: uid.Text(t.ruleID), Cause: string(t.cause()), Moderator: by,
 	}
 }

@@ -155,12 +155,8 @@ func (f *Filter) act(ctx context.Context, c *compiled, st *chat.Standing, m chat
 
 // flag tells the moderators of a message that was posted.
 func (f *Filter) flag(st *chat.Standing, m chat.Message, found finding) {
-	ids := make([]string, len(found.ids))
-	for i, id := range found.ids {
-		ids[i] = id.String()
-	}
 	f.Live.Post(live.New("channel.chat.flag", m.ChannelID, m.SentAt, &moderatov1.ChatFlagEvent{
-		ChannelId: m.ChannelID.String(), MessageId: m.ID.String(), Message: m.Text, Rules: ids, Spans: found.spans,
-		User: &moderatov1.Person{Id: m.UserID.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL},
+		ChannelId: m.ChannelID.String(), MessageId: m.ID.String(), Message: m.Text, Rules: uid.Texts(found.ids), Spans: found.spans,
+		User: st.Person(m.UserID),
 	}))
 }

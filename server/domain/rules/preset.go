@@ -116,7 +116,7 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 		return err
 	}
 	c.Emit("channel.shield.preset", uid.ID{}, &moderatov1.ShieldPresetEvent{
-		ChannelId: c.ChannelID.String(), ModeratorId: moderatorID(c), ClientId: c.ClientID, Changed: changed,
+		ChannelId: c.ChannelID.String(), ModeratorId: c.ModeratorID(), ClientId: c.ClientID, Changed: changed,
 	})
 	return present.follow(ctx, c, row, c.Now)
 }

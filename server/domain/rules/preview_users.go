@@ -142,9 +142,8 @@ func (p *preview) addSample(ctx context.Context) error {
 		if i < 0 {
 			continue // it was removed meanwhile
 		}
-		row, st := p.shown(m.found, rows[i].Text), m.of.standing
-		row.SentAt = m.at.Proto()
-		row.User = &moderatov1.Person{Id: m.of.id.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL}
+		row := p.shown(m.found, rows[i].Text)
+		row.SentAt, row.User = m.at.Proto(), m.of.standing.Person(m.of.id)
 		p.result.Sample = append(p.result.Sample, row)
 	}
 	return nil

@@ -173,7 +173,7 @@ func (s *ruleSet) writeRows(ctx context.Context, c *change.Change, ended []uid.I
 
 // announce stores the version that a change made, and emits its event.
 func (s *ruleSet) announce(ctx context.Context, c *change.Change, ended []uid.ID, put []storedRule, why cause) error {
-	e := &moderatov1.ChatRulesEvent{ChannelId: c.ChannelID.String(), ClientId: c.ClientID, Version: s.rulesVersion, Cause: string(why)}
+	e := &moderatov1.ChatRulesEvent{ChannelId: c.ChannelID.String(), ModeratorId: c.ModeratorID(), ClientId: c.ClientID, Version: s.rulesVersion, Cause: string(why)}
 	for _, r := range put {
 		e.Put = append(e.Put, r.id.String())
 	}
@@ -185,7 +185,6 @@ func (s *ruleSet) announce(ctx context.Context, c *change.Change, ended []uid.ID
 	row := c.Tx.ChatRuleVersion.Create().SetID(uid.New()).SetChannelID(c.ChannelID).SetVersion(s.rulesVersion).
 		SetClientID(c.ClientID).SetCause(string(why)).SetChangedAt(c.Now).SetChanges(string(encode(ids{e.GetPut(), e.GetDeleted()})))
 	if !c.ActorID.IsZero() {
-		e.ModeratorId = new(c.ActorID.String())
 		row.SetModeratorID(c.ActorID)
 	}
 	if err := row.Exec(ctx); err != nil {

@@ -180,7 +180,7 @@ func raise(ctx context.Context, c *change.Change, s *settings, row *ent.Shield, 
 		return err
 	}
 	c.Emit("channel.shield.begin", uid.ID{}, &moderatov1.ShieldBeginEvent{
-		ChannelId: c.ChannelID.String(), ModeratorId: moderatorID(c), ClientId: c.ClientID, Cause: string(why), EndsAt: endsAt.Proto(),
+		ChannelId: c.ChannelID.String(), ModeratorId: c.ModeratorID(), ClientId: c.ClientID, Cause: string(why), EndsAt: endsAt.Proto(),
 	})
 	return s.follow(ctx, c, row, c.Now)
 }
@@ -195,7 +195,7 @@ func lower(ctx context.Context, c *change.Change, s *settings, row *ent.Shield, 
 		return err
 	}
 	c.Emit("channel.shield.end", uid.ID{}, &moderatov1.ShieldEndEvent{
-		ChannelId: c.ChannelID.String(), ModeratorId: moderatorID(c), ClientId: c.ClientID, Cause: string(why), EndedAt: at.Proto(),
+		ChannelId: c.ChannelID.String(), ModeratorId: c.ModeratorID(), ClientId: c.ClientID, Cause: string(why), EndedAt: at.Proto(),
 	})
 	return s.follow(ctx, c, row, at)
 }

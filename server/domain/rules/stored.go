@@ -185,18 +185,9 @@ func save(ctx context.Context, c *change.Change, s *settings, why cause, from in
 	if err := fill(e, s, from); err != nil {
 		return err
 	}
-	e.ChannelId, e.Version, e.Cause, e.ClientId = c.ChannelID.String(), s.version, string(why), c.ClientID
-	e.ModeratorId = moderatorID(c)
+	e.ChannelId, e.Version, e.Cause, e.ClientId, e.ModeratorId = c.ChannelID.String(), s.version, string(why), c.ClientID, c.ModeratorID()
 	c.Emit("channel.chat.settings", uid.ID{}, e)
 	return nil
-}
-
-// moderatorID returns the user who makes a change; nil if it happens by itself.
-func moderatorID(c *change.Change) *string {
-	if c.ActorID.IsZero() {
-		return nil
-	}
-	return new(c.ActorID.String())
 }
 
 // endPassed ends the values of the channel of a change whose time has passed, and the shield, and

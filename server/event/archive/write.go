@@ -185,7 +185,7 @@ func (f *file) add(scan func(...any) error, w *writer) error {
 		return err
 	}
 	e.ID, e.ChannelID, e.OccurredAt, e.Payload = id.String(), channelID.String(), f.LastAt.String(), payload
-	e.ActorID, e.TargetID = textOf(actorID), textOf(targetID)
+	e.ActorID, e.TargetID = uid.Text(actorID), uid.Text(targetID)
 	if evidence != nil {
 		e.Evidence = json.RawMessage(*evidence)
 	}
@@ -198,11 +198,4 @@ func (e *Event) writeTo(w *writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(e)
-}
-
-func textOf(id *uid.ID) *string {
-	if id == nil {
-		return nil
-	}
-	return new(id.String())
 }

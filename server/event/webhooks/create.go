@@ -51,7 +51,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	respond := idempotency.Response(ctx, func() *moderatov1.CreateWebhookResponse {
 		return &moderatov1.CreateWebhookResponse{
 			Id: want.ID.String(), Url: want.URL, Type: strings.Fields(want.Types), Secret: want.Secret, CreatedAt: want.CreatedAt.Proto(),
-			ChannelId: optional(want.ChannelID),
+			ChannelId: uid.Text(want.ChannelID),
 		}
 	})
 	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
@@ -253,12 +253,4 @@ func ofChannel(q *ent.WebhookQuery, id uid.ID) *ent.WebhookQuery {
 		return q.Where(webhook.ChannelIDIsNil())
 	}
 	return q.Where(webhook.ChannelID(id))
-}
-
-func optional(id *uid.ID) *string {
-	if id == nil {
-		return nil
-	}
-	text := id.String()
-	return &text
 }

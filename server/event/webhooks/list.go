@@ -73,7 +73,7 @@ func shown(w *ent.Webhook) *moderatov1.Webhook {
 		status = "disabled"
 	}
 	shown := &moderatov1.Webhook{
-		Id: w.ID.String(), ChannelId: optional(w.ChannelID), UserId: optional(w.UserID), Url: w.URL, Type: strings.Fields(w.Types),
+		Id: w.ID.String(), ChannelId: uid.Text(w.ChannelID), UserId: uid.Text(w.UserID), Url: w.URL, Type: strings.Fields(w.Types),
 		Status: status, DisabledReason: orNull(w.DisabledReason),
 		CreatedAt: w.CreatedAt.Proto(), LastSuccessAt: optionalTime(w.LastSuccessAt), LastError: orNull(w.LastError),
 	}
