@@ -17,23 +17,19 @@ import (
 
 // SendersIn returns the standings of users in the channel of a change, with all that ReadSender
 // reads of a user. It leaves out users who were deleted.
-func SendersIn(ctx context.Context, c *change.Change, ids ...uid.ID) (map[uid.ID]*Standing, error) {
-	wanted := map[uid.ID]bool{}
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	found := make(map[uid.ID]*Standing, len(wanted))
-	if len(wanted) == 0 {
+func SendersIn(ctx context.Context, c *change.Change, ids map[uid.ID]bool) (map[uid.ID]*Standing, error) {
+	found := make(map[uid.ID]*Standing, len(ids))
+	if len(ids) == 0 {
 		return found, nil
 	}
-	d, channel := c.Store.Dialect, any(c.ChannelID)
+	d, channel, padded := c.Store.Dialect, any(c.ChannelID), store.PaddedArgs(ids)
 	query := `SELECT u.id, (SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = u.id AND ` + authz.InForce(d.Clock, "bans") + `),
 			(SELECT expires_at FROM bans WHERE channel_id = ? AND user_id = u.id),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = u.id AND expires_at > ?),
 			` + generation("?", "u.id") + `, ` + roleColumns("u.id") + `, ` + personColumns(d) + `,
 			(SELECT last_day FROM chatters WHERE channel_id = ? AND user_id = u.id)
-		FROM ` + users.From(d, "id") + ` WHERE u.id IN (` + store.Placeholders(len(store.PaddedArgs(wanted))) + `) AND u.` + users.Exists
-	args := append([]any{channel, channel, channel, c.Now, channel, channel, channel, channel, channel, channel, channel, channel}, store.PaddedArgs(wanted)...)
+		FROM ` + users.From(d, "id") + ` WHERE u.id IN (` + store.Placeholders(len(padded)) + `) AND u.` + users.Exists
+	args := append([]any{channel, channel, channel, c.Now, channel, channel, channel, channel, channel, channel, channel, channel}, padded...)
 	err := store.QueryEach(ctx, c.Tx, query, args, func(scan func(...any) error) error {
 		var id uid.ID
 		var lastDay *instant.Instant
@@ -53,7 +49,7 @@ func SendersIn(ctx context.Context, c *change.Change, ids ...uid.ID) (map[uid.ID
 // SenderIn is SendersIn for the sender of a message that is refused or held. It returns an error if the
 // user does not exist, or is banned or muted.
 func SenderIn(ctx context.Context, c *change.Change, m Message) (*Standing, error) {
-	senders, err := SendersIn(ctx, c, m.UserID)
+	senders, err := SendersIn(ctx, c, map[uid.ID]bool{m.UserID: true})
 	if err != nil {
 		return nil, err
 	}
@@ -74,18 +70,6 @@ func (s *Standing) chattedOn(lastDay *instant.Instant) {
 type Posting struct {
 	messages []Message
 	senders  map[uid.ID]*Standing
-}
-
-// StoredIn returns those messages with some ids that are stored in any channel, visible or not.
-func StoredIn(ctx context.Context, c *change.Change, ids ...uid.ID) (map[uid.ID]Message, error) {
-	wanted := make(map[uid.ID]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
-	return readByID(ctx, c.Tx, wanted)
 }
 
 // PostIn posts messages of senders whose standings were read in the change, at the time of the

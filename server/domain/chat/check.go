@@ -58,6 +58,9 @@ func LatestOf(ctx context.Context, s *store.Store, q store.Queryer, st *Standing
 
 // IsStored reports whether the sender of a message has posted one with this id in the channel.
 func IsStored(ctx context.Context, s *store.Store, m Message) (bool, error) {
+	if m.ID.IsZero() {
+		return false, nil
+	}
 	isStored, err := s.Read.Message.Query().Where(message.ID(m.ID), message.ChannelID(m.ChannelID), message.UserID(m.UserID)).Exist(ctx)
 	return isStored, s.Classify(err)
 }

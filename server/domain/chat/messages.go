@@ -34,7 +34,7 @@ type Standing struct {
 	MuteExpiresAt *instant.Instant
 	// IsModerator, IsVIP and IsOG are the user's roles.
 	IsModerator, IsVIP, IsOG bool
-	// IsSubscriber, FollowedAt and the names are set by ReadSender and readSenders only.
+	// IsSubscriber, FollowedAt and the names are set by ReadSender and ReadSenders only.
 	// FollowedAt is nil when the user does not follow the channel.
 	IsSubscriber                     bool
 	FollowedAt                       *instant.Instant

@@ -175,7 +175,7 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 	for _, r := range requests {
 		ids[r.Of.message.ID] = true
 	}
-	existing, err := readByID(ctx, c.Tx, ids)
+	existing, err := StoredIn(ctx, c.Tx, ids)
 	if err != nil {
 		return err
 	}
@@ -261,10 +261,13 @@ func (i *insertion) finish(ctx context.Context, c *change.Change) error {
 	return err
 }
 
-// readByID returns the messages with some ids.
-func readByID(ctx context.Context, tx *ent.Tx, ids map[uid.ID]bool) (map[uid.ID]Message, error) {
-	args := store.PaddedArgs(ids)
+// StoredIn returns those messages with some ids that are stored in any channel, visible or not.
+func StoredIn(ctx context.Context, tx *ent.Tx, ids map[uid.ID]bool) (map[uid.ID]Message, error) {
 	found := make(map[uid.ID]Message, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	args := store.PaddedArgs(ids)
 	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, user_id, text, sent_at, reply_to_message_id, is_bot FROM messages WHERE id IN ("+store.Placeholders(len(args))+")", args,
 		func(scan func(...any) error) error {
 			var m Message

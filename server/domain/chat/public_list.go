@@ -106,7 +106,11 @@ func readPublicSince(ctx context.Context, s *store.Store, channelID uid.ID) (sin
 // publicMessages returns messages of a channel as clients read them, without those whose
 // sender was deleted meanwhile.
 func (s *PublicService) publicMessages(ctx context.Context, channelID uid.ID, page []Message) ([]*moderatov1.ChatMessage, error) {
-	senders, err := readSenders(ctx, s.Store, channelID, page)
+	from := make([]uid.ID, len(page))
+	for i, m := range page {
+		from[i] = m.UserID
+	}
+	senders, err := ReadSenders(ctx, s.Store, channelID, from)
 	if err != nil {
 		return nil, err
 	}

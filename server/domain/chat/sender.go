@@ -98,28 +98,17 @@ var senders = store.Declare(func(d *store.Dialect, q sendersQuery) (string, []an
 		append([]any{channel, channel, channel, channel, channel}, q.ids...)
 })
 
-// ReadSenders returns what messages in a channel say about some users, without bans and mutes. It
-// leaves out users who were deleted.
+// ReadSenders returns what messages in a channel say about some users, in one statement, without
+// bans and mutes. It leaves out users who were deleted.
 func ReadSenders(ctx context.Context, s *store.Store, channelID uid.ID, ids []uid.ID) (map[uid.ID]*Standing, error) {
-	from := make([]Message, len(ids))
-	for i, id := range ids {
-		from[i].UserID = id
-	}
-	return readSenders(ctx, s, channelID, from)
-}
-
-// readSenders returns the senders of messages in a channel by id, in one statement, with their
-// names and roles but without bans and mutes. It leaves out users who were deleted.
-func readSenders(ctx context.Context, s *store.Store, channelID uid.ID, messages []Message) (map[uid.ID]*Standing, error) {
-	ids := map[uid.ID]bool{}
-	for _, m := range messages {
-		ids[m.UserID] = true
-	}
-	found := make(map[uid.ID]*Standing, len(ids))
+	found, wanted := make(map[uid.ID]*Standing, len(ids)), map[uid.ID]bool{}
 	if len(ids) == 0 {
 		return found, nil
 	}
-	err := senders.Each(ctx, s, sendersQuery{channelID, store.PaddedArgs(ids)}, func(r *store.Row) error {
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	err := senders.Each(ctx, s, sendersQuery{channelID, store.PaddedArgs(wanted)}, func(r *store.Row) error {
 		id, st := r.ID(), &Standing{}
 		st.readRoles(r)
 		st.readPerson(r)

@@ -35,18 +35,17 @@ func readWaiting(ctx context.Context, c *change.Change, ids []uid.ID) (*waiting,
 		return nil, err
 	}
 	w := &waiting{Change: c, all: rows, rows: make(map[uid.ID]*ent.HeldMessage, len(rows)), results: map[uid.ID]string{}}
-	from := make([]uid.ID, len(rows))
-	var wait []uid.ID
-	for i, row := range rows {
-		w.rows[row.ID], from[i] = row, row.UserID
+	from, wait := map[uid.ID]bool{}, map[uid.ID]bool{}
+	for _, row := range rows {
+		w.rows[row.ID], from[row.UserID] = row, true
 		if row.Status == pending {
-			wait = append(wait, row.ID)
+			wait[row.ID] = true
 		}
 	}
-	if w.senders, err = chat.SendersIn(ctx, c, from...); err != nil {
+	if w.senders, err = chat.SendersIn(ctx, c, from); err != nil {
 		return nil, err
 	}
-	w.stored, err = chat.StoredIn(ctx, c, wait...)
+	w.stored, err = chat.StoredIn(ctx, c.Tx, wait)
 	return w, err
 }
 

@@ -208,13 +208,7 @@ func (c *cache) compile(ctx context.Context, version chat.RulesVersion, channelI
 
 // readRulesVersion reads which rules a channel has.
 func readRulesVersion(ctx context.Context, q store.Queryer, channelID uid.ID) (v chat.RulesVersion, err error) {
-	text := ""
-	err = store.QueryEach(ctx, q, "SELECT settings FROM chat_settings WHERE channel_id = ?", []any{channelID},
-		func(scan func(...any) error) error { return scan(&text) })
-	if err != nil {
-		return v, err
-	}
-	stored, err := chat.ParseSettings(text)
+	stored, err := readSettings(ctx, q, channelID)
 	if stored.Rules != nil {
 		v = *stored.Rules
 	}

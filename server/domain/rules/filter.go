@@ -86,10 +86,8 @@ func (f *Filter) match(ctx context.Context, c *compiled, st *chat.Standing, m ch
 	if !c.hasMemory() {
 		return hits, nil
 	}
-	if !m.ID.IsZero() { // a repeat of a post is no repetition
-		if isStored, err := chat.IsStored(ctx, f.Store, m); err != nil || isStored {
-			return hits, err
-		}
+	if isStored, err := chat.IsStored(ctx, f.Store, m); err != nil || isStored {
+		return hits, err // a repeat of a post is no repetition
 	}
 	hits = append(hits, c.repeated(m.Text, m.UserID, st.Now, func(r *rule) bool { return r.applies(st) })...)
 	f.rules.resize(m.ChannelID, c)
@@ -144,10 +142,8 @@ func (f *Filter) act(ctx context.Context, c *compiled, st *chat.Standing, m chat
 	case "mute":
 		return f.refuse(ctx, c.version, r, m, muteSender)
 	default:
-		if !m.ID.IsZero() {
-			if isStored, err := chat.IsStored(ctx, f.Store, m); err != nil || isStored {
-				return err
-			}
+		if isStored, err := chat.IsStored(ctx, f.Store, m); err != nil || isStored {
+			return err
 		}
 		return apierr.MessageBlocked(r.message)
 	}

@@ -155,10 +155,8 @@ func (m *mode) check(ctx context.Context, p *post) error {
 		}
 		return nil
 	}
-	if !p.message.ID.IsZero() {
-		if isStored, err := chat.IsStored(ctx, p.store, p.message); err != nil || isStored {
-			return err
-		}
+	if isStored, err := chat.IsStored(ctx, p.store, p.message); err != nil || isStored {
+		return err
 	}
 	until, err = m.untilEnd(ctx, p, until)
 	if err != nil {

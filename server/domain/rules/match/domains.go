@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -171,7 +172,8 @@ func reveal(text []byte) revealed {
 			break
 		}
 		r = r.replace(percentEncoded.FindAllSubmatchIndex(r.text, -1), func(hex []byte) byte {
-			return lower(digit(hex[1])<<4 | digit(hex[2]))
+			c, _ := strconv.ParseUint(string(hex[1:]), 16, 8)
+			return byte(unicode.ToLower(rune(c)))
 		})
 	}
 	dot := func([]byte) byte { return '.' }
@@ -185,20 +187,6 @@ func reveal(text []byte) revealed {
 }
 
 var percentEncoded = regexp.MustCompile(`%[2-7][0-9a-f]`)
-
-func digit(hex byte) byte {
-	if hex >= 'a' {
-		return hex - 'a' + 10
-	}
-	return hex - '0'
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
 
 // replace replaces matches, or their first groups, with one byte each.
 func (r revealed) replace(matches [][]int, with func(match []byte) byte) revealed {
