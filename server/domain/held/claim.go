@@ -9,9 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/change/feed"
 	"github.com/moderato-live/moderato/server/change/idempotency"
-	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/event/live"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 )
@@ -53,19 +51,15 @@ func (s *Service) ClaimHeldMessages(ctx context.Context, req *moderatov1.ClaimHe
 	var result *moderatov1.ClaimHeldMessagesResponse
 	idempotency.Result(ctx, &result)
 	var events []live.Message
-	var posting *chat.Posting
-	err := feed.RetryOnDuplicate(s.Store, func() error {
-		return change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) (err error) {
-			if result, posting, err = claim(ctx, c, ids); err == nil {
-				events = claimEvents(c, result)
-			}
-			return err
-		})
+	err := s.apply(ctx, change.Apply, channelID, func(ctx context.Context, c *change.Change) (w *waiting, err error) {
+		if w, result, err = claim(ctx, c, ids); err == nil {
+			events = claimEvents(c, result)
+		}
+		return w, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	posting.Deliver(ctx, s.Store, s.Live)
 	for _, e := range events {
 		s.Live.Post(e)
 	}
@@ -73,12 +67,8 @@ func (s *Service) ClaimHeldMessages(ctx context.Context, req *moderatov1.ClaimHe
 }
 
 // claim claims messages for the author of a change. It ends those that are due, as a decision does.
-func claim(ctx context.Context, c *change.Change, ids []uid.ID) (*moderatov1.ClaimHeldMessagesResponse, *chat.Posting, error) {
+func claim(ctx context.Context, c *change.Change, ids []uid.ID) (*waiting, *moderatov1.ClaimHeldMessagesResponse, error) {
 	w, people, err := endDue(ctx, c, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	posting, err := w.post(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,9 +91,9 @@ func claim(ctx context.Context, c *change.Change, ids []uid.ID) (*moderatov1.Cla
 		result.Results = append(result.Results, r)
 	}
 	if len(mine) == 0 {
-		return result, posting, nil
+		return w, result, nil
 	}
-	return result, posting, c.Tx.HeldMessage.Update().Where(heldmessage.IDIn(mine...)).SetClaimedBy(c.ActorID).SetClaimedUntil(until).Exec(ctx)
+	return w, result, c.Tx.HeldMessage.Update().Where(heldmessage.IDIn(mine...)).SetClaimedBy(c.ActorID).SetClaimedUntil(until).Exec(ctx)
 }
 
 // claimEvents returns the events of the claims that were made.

@@ -9,9 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/change/feed"
 	"github.com/moderato-live/moderato/server/change/idempotency"
-	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 )
 
@@ -64,39 +62,25 @@ func (s *Service) DecideHeldMessages(ctx context.Context, req *moderatov1.Decide
 	}
 	var result *moderatov1.DecideHeldMessagesResponse
 	idempotency.Result(ctx, &result)
-	var posting *chat.Posting
-	err := feed.RetryOnDuplicate(s.Store, func() error {
-		return change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) (err error) {
-			result, posting, err = s.decide(ctx, c, decisions)
-			return err
-		})
+	err := s.apply(ctx, change.Apply, channelID, func(ctx context.Context, c *change.Change) (*waiting, error) {
+		ids := make([]uid.ID, len(decisions))
+		for i, d := range decisions {
+			ids[i] = d.messageID
+		}
+		w, people, err := endDue(ctx, c, ids)
+		if err == nil {
+			err = s.carryOut(ctx, w, decisions, people[c.ActorID])
+		}
+		if err != nil {
+			return nil, err
+		}
+		result = &moderatov1.DecideHeldMessagesResponse{}
+		for _, d := range decisions {
+			result.Results = append(result.Results, w.result(d, people))
+		}
+		return w, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	posting.Deliver(ctx, s.Store, s.Live)
-	return result, nil
-}
-
-// decide makes decisions in a change.
-func (s *Service) decide(ctx context.Context, c *change.Change, decisions []decision) (*moderatov1.DecideHeldMessagesResponse, *chat.Posting, error) {
-	ids := make([]uid.ID, len(decisions))
-	for i, d := range decisions {
-		ids[i] = d.messageID
-	}
-	w, people, err := endDue(ctx, c, ids)
-	if err == nil {
-		err = s.carryOut(ctx, w, decisions, people[c.ActorID])
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	posting, err := w.post(ctx)
-	response := &moderatov1.DecideHeldMessagesResponse{}
-	for _, d := range decisions {
-		response.Results = append(response.Results, w.result(d, people))
-	}
-	return response, posting, err
+	return result, err
 }
 
 // carryOut carries out the decisions about the messages that wait.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/change/feed"
-	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
@@ -53,24 +51,15 @@ func (s *Service) Expire(ctx context.Context) error {
 // expire ends the wait of those of some messages of a channel that are still due. It returns
 // their number.
 func (s *Service) expire(ctx context.Context, channelID uid.ID, ids []uid.ID) (ended int, err error) {
-	var posting *chat.Posting
-	err = feed.RetryOnDuplicate(s.Store, func() error {
-		return change.ApplyUnattended(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
-			w, err := readWaiting(ctx, c, ids)
-			if err != nil {
-				return err
-			}
-			before := c.LastSequence()
-			if err := w.expire(ctx); err != nil {
-				return err
-			}
-			ended = int(c.LastSequence() - before)
-			posting, err = w.post(ctx)
-			return err
-		})
+	err = s.apply(ctx, change.ApplyUnattended, channelID, func(ctx context.Context, c *change.Change) (*waiting, error) {
+		w, err := readWaiting(ctx, c, ids)
+		if err != nil {
+			return nil, err
+		}
+		before := c.LastSequence()
+		err = w.expire(ctx)
+		ended = int(c.LastSequence() - before)
+		return w, err
 	})
-	if err == nil {
-		posting.Deliver(ctx, s.Store, s.Live)
-	}
 	return ended, err
 }

@@ -138,11 +138,6 @@ func (w *waiting) expire(ctx context.Context) error {
 	return end(ctx, w.Change, toExpire, expired, nil)
 }
 
-// post posts the messages that were approved.
-func (w *waiting) post(ctx context.Context) (*chat.Posting, error) {
-	return chat.PostIn(ctx, w.Change, w.approved, w.senders)
-}
-
 func (w *waiting) setResults(of []*ent.HeldMessage, result string) {
 	for _, row := range of {
 		w.results[row.ID] = result
