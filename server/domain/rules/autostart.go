@@ -58,10 +58,7 @@ func (e *Expirer) RaiseShields(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find shields to raise: %w", err)
 	}
-	_, err = jobs.EachChannel(ctx, reached, func(ctx context.Context, channelID uid.ID, _ []uid.ID) (int, error) {
-		return 1, change.ApplyUnattended(ctx, e.Store, channelID, raiseByItself)
-	})
-	return err
+	return e.each(ctx, reached, raiseByItself)
 }
 
 // raiseByItself raises the shield of the channel of a change, unless it was raised, lowered or

@@ -2,12 +2,9 @@ package rules
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/change/tables"
-	"github.com/moderato-live/moderato/server/store/jobs"
 )
 
 // ofChannelWithRules is ofExistingChannel for rules.
@@ -36,20 +33,8 @@ var (
 // DeleteRules handles every channel with rules that have expired. Whether a rule applies never
 // depends on it.
 func (e *Expirer) DeleteRules(ctx context.Context) error {
-	now, err := e.Store.Clock.Now(ctx, e.Store.Read)
-	if err != nil {
+	return e.eachLapsed(ctx, "chat_rules", "expires_at", ofChannelWithRules, func(ctx context.Context, c *change.Change) error {
+		_, err := readPresent(ctx, c) // deletes them
 		return err
-	}
-	expired, err := jobs.FindDue[uid.ID](ctx, e.Store, "chat_rules", "rule_id", "expires_at", ofChannelWithRules, now)
-	if err != nil {
-		return fmt.Errorf("find rules that have expired: %w", err)
-	}
-	_, err = jobs.EachChannel(ctx, expired, func(ctx context.Context, channelID uid.ID, some []uid.ID) (int, error) {
-		err := change.ApplyUnattended(ctx, e.Store, channelID, func(ctx context.Context, c *change.Change) error {
-			_, err := readPresent(ctx, c) // deletes them
-			return err
-		})
-		return len(some), err
 	})
-	return err
 }

@@ -52,10 +52,7 @@ func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.Update
 		result = &moderatov1.UpdateShieldPresetResponse{Preset: after}
 		return putPreset(ctx, c, after, ahead)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
 // parseAutoStart returns when a shield is raised by itself; nil if it never is.

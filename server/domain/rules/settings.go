@@ -136,10 +136,7 @@ func (s *Service) UpdateChatSettings(ctx context.Context, req *moderatov1.Update
 		result.ChannelId, result.Version, result.Timed = channelID.String(), present.version, present.timedProto()
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
 // parseGiven returns the settings that a request has.

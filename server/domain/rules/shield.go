@@ -99,10 +99,7 @@ func (s *Service) UpdateShield(ctx context.Context, req *moderatov1.UpdateShield
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
 // readShield reads the shield of a channel. A channel that has no row gets an empty one.

@@ -96,20 +96,30 @@ type Expirer struct {
 // EndSettings handles every channel with settings that have ended. The change of the row and the
 // event are in one transaction, so every end is announced once.
 func (e *Expirer) EndSettings(ctx context.Context) error {
+	return e.eachLapsed(ctx, "chat_settings", "ends_at", ofExistingChannel, func(ctx context.Context, c *change.Change) error {
+		_, err := endPassed(ctx, c)
+		return err
+	})
+}
+
+// eachLapsed makes a change of every channel with rows of a table that match a condition, and in
+// which the time of a column has come.
+func (e *Expirer) eachLapsed(ctx context.Context, table, column, condition string, do func(context.Context, *change.Change) error) error {
 	now, err := e.Store.Clock.Now(ctx, e.Store.Read)
 	if err != nil {
 		return err
 	}
-	ended, err := jobs.FindDue[uid.ID](ctx, e.Store, "chat_settings", "channel_id", "ends_at", ofExistingChannel, now)
+	due, err := jobs.FindDue[uid.ID](ctx, e.Store, table, "channel_id", column, condition, now)
 	if err != nil {
-		return fmt.Errorf("find settings that have ended: %w", err)
+		return fmt.Errorf("find rows of %s that have lapsed: %w", table, err)
 	}
-	_, err = jobs.EachChannel(ctx, ended, func(ctx context.Context, channelID uid.ID, _ []uid.ID) (int, error) {
-		err := change.ApplyUnattended(ctx, e.Store, channelID, func(ctx context.Context, c *change.Change) error {
-			_, err := endPassed(ctx, c)
-			return err
-		})
-		return 1, err
+	return e.each(ctx, due, do)
+}
+
+// each makes a change of every channel.
+func (e *Expirer) each(ctx context.Context, channels map[uid.ID][]uid.ID, do func(context.Context, *change.Change) error) error {
+	_, err := jobs.EachChannel(ctx, channels, func(ctx context.Context, channelID uid.ID, _ []uid.ID) (int, error) {
+		return 1, change.ApplyUnattended(ctx, e.Store, channelID, do)
 	})
 	return err
 }

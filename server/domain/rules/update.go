@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/validate"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // maxRuleChanges is how many rules one request changes at most.
@@ -30,44 +31,39 @@ func (s *Service) UpdateChatRules(ctx context.Context, req *moderatov1.UpdateCha
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	ahead, err := s.checkAhead(ctx, channelID, given.in)
-	if err != nil {
-		return nil, err
-	}
 	var result *moderatov1.UpdateChatRulesResponse
 	idempotency.Result(ctx, &result)
-	err = change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
-		rules, err := readExpected(ctx, c, req.ExpectedVersion, ahead)
-		if err != nil {
-			return err
-		}
-		want, err := given.in(rules, c.Now)
-		if err == nil {
-			err = rules.change(ctx, c, want, byModerator)
-		}
-		if err != nil {
-			return err
-		}
-		result = &moderatov1.UpdateChatRulesResponse{Version: rules.rulesVersion, Rules: protos(rules.rules)}
-		return nil
+	err := s.changeRules(ctx, channelID, req.ExpectedVersion, byModerator, func(store.Queryer) wanted { return given.in }, func(after *ruleSet) {
+		result = &moderatov1.UpdateChatRulesResponse{Version: after.rulesVersion, Rules: protos(after.rules)}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
-// readExpected is readPresent for a change that may expect a version, with its draft.
-func readExpected(ctx context.Context, c *change.Change, expected *int64, ahead *draft) (*ruleSet, error) {
-	rules, err := readPresent(ctx, c)
-	switch {
-	case err != nil:
-		return nil, err
-	case expected != nil && *expected != rules.rulesVersion:
-		return nil, apierr.VersionConflict(rules.rulesVersion)
+// changeRules changes the rules of a channel, which may be expected to have a version. It calls done
+// with the rules after the change, in the transaction.
+func (s *Service) changeRules(ctx context.Context, channelID uid.ID, expected *int64, why cause, want func(store.Queryer) wanted, done func(*ruleSet)) error {
+	ahead, err := s.checkAhead(ctx, channelID, want(s.Store.Read))
+	if err != nil {
+		return err
 	}
-	rules.ahead = ahead
-	return rules, nil
+	return change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		rules, err := readPresent(ctx, c)
+		switch {
+		case err != nil:
+			return err
+		case expected != nil && *expected != rules.rulesVersion:
+			return apierr.VersionConflict(rules.rulesVersion)
+		}
+		rules.ahead = ahead
+		changed, err := want(c.Tx)(rules, c.Now)
+		if err == nil {
+			err = rules.change(ctx, c, changed, why)
+		}
+		if err == nil {
+			done(rules)
+		}
+		return err
+	})
 }
 
 // ruleChanges are the changes of rules that a request has.

@@ -10,7 +10,6 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/listing"
@@ -85,7 +84,7 @@ func (s *Service) RestoreChatRules(ctx context.Context, req *moderatov1.RestoreC
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	former := func(q store.Queryer) wanted {
+	want := func(q store.Queryer) wanted {
 		return func(rules *ruleSet, now instant.Instant) (changedRules, error) {
 			former, err := readVersion(ctx, q, channelID, req.GetVersion(), rules.rulesVersion, now)
 			want := changedRules{}
@@ -96,31 +95,12 @@ func (s *Service) RestoreChatRules(ctx context.Context, req *moderatov1.RestoreC
 			return want, err
 		}
 	}
-	ahead, err := s.checkAhead(ctx, channelID, former(s.Store.Read))
-	if err != nil {
-		return nil, err
-	}
 	var result *moderatov1.RestoreChatRulesResponse
 	idempotency.Result(ctx, &result)
-	err = change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
-		rules, err := readExpected(ctx, c, req.ExpectedVersion, ahead)
-		if err != nil {
-			return err
-		}
-		want, err := former(c.Tx)(rules, c.Now)
-		if err != nil {
-			return err
-		}
-		if err := rules.change(ctx, c, want, byRestore); err != nil {
-			return err
-		}
-		result = &moderatov1.RestoreChatRulesResponse{Version: rules.rulesVersion, Rules: protos(rules.rules)}
-		return nil
+	err := s.changeRules(ctx, channelID, req.ExpectedVersion, byRestore, want, func(after *ruleSet) {
+		result = &moderatov1.RestoreChatRulesResponse{Version: after.rulesVersion, Rules: protos(after.rules)}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
 // putBack makes rules what they were, except those that have expired since.
