@@ -68,14 +68,8 @@ type skeleton struct {
 	stretches []stretch
 }
 
-// newSkeleton returns the skeleton of a text in the letters form. If signs are letters, they are
+// read makes it the skeleton of a text in the letters form. If signs are letters, they are
 // replaced; otherwise they are separators.
-func newSkeleton(text []byte, signs bool) *skeleton {
-	s := &skeleton{}
-	s.read(text, signs)
-	return s
-}
-
 func (s *skeleton) read(text []byte, signs bool) {
 	s.text, s.letters, s.stretches = s.text[:0], s.letters[:0], s.stretches[:0]
 	from := 0 // where the separators begin
@@ -140,11 +134,6 @@ func (s *skeleton) add(to rune, l letter) {
 	s.text, s.last = utf8.AppendRune(s.text, to), to
 }
 
-// hasSigns reports whether a text has signs that may be letters.
-func hasSigns(text []byte) bool {
-	return bytes.ContainsAny(text, "@$!|+#€£§")
-}
-
 // addSkeletons adds the skeletons of the spellings of a phrase.
 func (b *PhrasesBuilder) addSkeletons(id uint32, phrase string) {
 	rest, start, end := cutWildcards(phrase)
@@ -158,7 +147,8 @@ func (b *PhrasesBuilder) addSkeletons(id uint32, phrase string) {
 	var last []byte
 	for _, spelling := range spellings(rest) {
 		folded := fold(spelling, lettersForm)
-		s := newSkeleton(folded, true)
+		s := &skeleton{}
+		s.read(folded, true)
 		if bytes.Equal(s.text, last) || !isDisguisable(folded, s) {
 			continue
 		}
@@ -201,7 +191,7 @@ func newRun(letters []letter, isFirst bool) run {
 func (p *Phrases) findDisguised(t *Text, found func(Found)) {
 	text := t.form(lettersForm)
 	for _, signs := range []bool{false, true} {
-		if !signs || hasSigns(text) {
+		if !signs || bytes.ContainsAny(text, "@$!|+#€£§") {
 			t.skeleton.read(text, signs)
 			p.findInSkeleton(t, &t.skeleton, found)
 		}

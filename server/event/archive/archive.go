@@ -16,7 +16,6 @@ import (
 	"syscall"
 
 	"github.com/moderato-live/moderato/internal/instant"
-	"github.com/moderato-live/moderato/internal/uid"
 )
 
 const (
@@ -184,6 +183,3 @@ func sumOf(path string) (sum string, size int64, err error) {
 	size, err = io.Copy(digest, f)
 	return hex.EncodeToString(digest.Sum(nil)), size, err
 }
-
-// last returns the id of the last event that was written.
-func (f *file) last() (uid.ID, error) { return uid.Parse(f.LastID) }

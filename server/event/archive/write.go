@@ -157,7 +157,7 @@ func (a *Archiver) writeFile(ctx context.Context, d *directory, kind string) (mo
 func (a *Archiver) writePage(ctx context.Context, to instant.Instant, f *file, w *writer) (more bool, err error) {
 	var after uid.ID // less than every id, for the first page
 	if f.LastID != "" {
-		if after, err = f.last(); err != nil {
+		if after, err = uid.Parse(f.LastID); err != nil {
 			return false, fmt.Errorf("the manifest: lastId: %w", err)
 		}
 	}

@@ -16,15 +16,14 @@ func (l *link) mark(channels []uid.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range channels {
-		l.dirty[id] = struct{}{}
+		l.dirty[id] = true
 	}
 	l.isChanged.Raise()
 }
 
 // markAll is mark for all channels with listeners.
 func (l *link) markAll() {
-	_, listened := l.hub.listened()
-	l.mark(slices.Collect(maps.Keys(listened)))
+	l.mark(slices.Collect(maps.Keys(l.hub.listened())))
 }
 
 // wait waits until the server is subscribed to the channels of its listeners, or for
@@ -66,7 +65,7 @@ func (l *link) follow(ctx context.Context) {
 		}
 		l.mu.Lock()
 		dirty, waiting := l.dirty, l.waiting
-		l.dirty, l.waiting = map[uid.ID]struct{}{}, nil
+		l.dirty, l.waiting = map[uid.ID]bool{}, nil
 		l.mu.Unlock()
 		if err := l.subscribe(conn, dirty); err != nil {
 			l.hub.log.WarnContext(ctx, "subscribing to chat on NATS failed", "error", err)
@@ -82,7 +81,7 @@ func (l *link) follow(ctx context.Context) {
 // subscribe subscribes to the channels among some that have listeners, or to all channels if
 // a listener wants all, or there are too many. It ends the other subscriptions when
 // NATS has the new ones, so that no message falls between; the gate drops those that arrive twice.
-func (l *link) subscribe(conn *nats.Conn, some map[uid.ID]struct{}) (err error) {
+func (l *link) subscribe(conn *nats.Conn, some map[uid.ID]bool) (err error) {
 	most := maxSubscriptions
 	if l.all != nil {
 		most = maxSubscriptions * 8 / 10 // few listeners more or less change nothing
@@ -90,7 +89,8 @@ func (l *link) subscribe(conn *nats.Conn, some map[uid.ID]struct{}) (err error) 
 	wantsAll, wanted := l.hub.wanted(some, most)
 	leavesAll := !wantsAll && l.all != nil
 	if leavesAll {
-		some, wanted = l.hub.listened()
+		wanted = l.hub.listened()
+		some = wanted
 	}
 	if wantsAll && l.all == nil {
 		if l.all, err = conn.ChanSubscribe(l.subject+"*", l.arrived); err != nil {
@@ -126,7 +126,7 @@ func (l *link) subscribe(conn *nats.Conn, some map[uid.ID]struct{}) (err error) 
 
 // wanted returns whether the server needs the messages of all channels, because a listener wants
 // them or more than most channels have listeners, and which of some channels have listeners.
-func (h *Hub) wanted(some map[uid.ID]struct{}, most int) (wantsAll bool, wanted map[uid.ID]bool) {
+func (h *Hub) wanted(some map[uid.ID]bool, most int) (wantsAll bool, wanted map[uid.ID]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	wanted = map[uid.ID]bool{}
@@ -136,15 +136,15 @@ func (h *Hub) wanted(some map[uid.ID]struct{}, most int) (wantsAll bool, wanted 
 	return len(h.everywhere) > 0 || len(h.byChannel) > most, wanted
 }
 
-// listened returns the channels that have listeners, as a set and as what is wanted of it.
-func (h *Hub) listened() (all map[uid.ID]struct{}, wanted map[uid.ID]bool) {
+// listened returns the channels that have listeners.
+func (h *Hub) listened() map[uid.ID]bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all, wanted = map[uid.ID]struct{}{}, map[uid.ID]bool{}
+	all := map[uid.ID]bool{}
 	for id := range h.byChannel {
-		all[id], wanted[id] = struct{}{}, true
+		all[id] = true
 	}
-	return all, wanted
+	return all
 }
 
 // changed tells the link that the listeners of channels change. The caller holds the hub's mu.

@@ -64,8 +64,8 @@ type link struct {
 	mustRenew   store.Signal
 
 	mu      sync.Mutex
-	dirty   map[uid.ID]struct{} // channels whose listeners changed
-	waiting []chan struct{}     // closed when the server is subscribed to what it wants
+	dirty   map[uid.ID]bool // channels whose listeners changed
+	waiting []chan struct{} // closed when the server is subscribed to what it wants
 
 	subscribed map[uid.ID]*nats.Subscription // used by follow only, as is all
 	all        *nats.Subscription            // of all channels
@@ -78,7 +78,7 @@ func (h *Hub) UseNATS(config bus.Config, subject string, isWritten func(), regis
 	l := &link{
 		hub: h, config: config, subject: subject + ".", written: subject, isWritten: isWritten, arrived: make(chan *nats.Msg, maxArrived),
 		isChanged: store.NewSignal(), mustConnect: store.NewSignal(), mustRenew: store.NewSignal(),
-		dirty: map[uid.ID]struct{}{}, subscribed: map[uid.ID]*nats.Subscription{},
+		dirty: map[uid.ID]bool{}, subscribed: map[uid.ID]*nats.Subscription{},
 	}
 	h.exchange.link = l
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
