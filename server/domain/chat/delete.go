@@ -58,18 +58,14 @@ func readVisible(ctx context.Context, q store.Queryer, channelID uid.ID, id stri
 // StoreDeleted stores a message of a user that is refused, as one that was deleted alone. It is
 // never shown, and a repeated post does not restore it. It reports false if the sender's message with
 // this id is stored and was not refused. The transaction must hold the channel's lock.
-func StoreDeleted(ctx context.Context, tx *ent.Tx, m Message, now instant.Instant) (isRefused bool, err error) {
+func StoreDeleted(ctx context.Context, tx *ent.Tx, m Message) (isRefused bool, err error) {
 	if isRefused, isStored, err := WasRefused(ctx, tx, m); err != nil || isStored {
 		return isRefused, err
 	}
-	if err := purgeLater(ctx, tx, m.ChannelID, m.UserID, now); err != nil {
+	if err := purgeLater(ctx, tx, m.ChannelID, m.UserID, m.SentAt); err != nil {
 		return false, err
 	}
-	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-		SetGeneration(deletedAlone).SetText(m.Text).SetSentAt(now).
-		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
-		Exec(ctx)
-	if err != nil {
+	if err := insert(ctx, tx, m, deletedAlone); err != nil {
 		return false, fmt.Errorf("store a refused message: %w", err)
 	}
 	return true, nil

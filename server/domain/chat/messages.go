@@ -163,8 +163,5 @@ func Import(ctx context.Context, tx *ent.Tx, m Message) error {
 	if m.SentAt <= raisedAt {
 		return nil
 	}
-	return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-		SetGeneration(current).SetText(m.Text).SetSentAt(m.SentAt).
-		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
-		Exec(ctx)
+	return insert(ctx, tx, m, current)
 }

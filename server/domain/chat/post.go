@@ -115,10 +115,7 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 			return m, false, err
 		}
 	}
-	err = tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-		SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
-		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
-		Exec(ctx)
+	err = insert(ctx, tx, m, st.generation)
 	if !s.IsDuplicate(err) {
 		return m, err == nil, err
 	}
@@ -133,6 +130,14 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 	isNew = attempt.Unknown && earlier.SentAt == m.SentAt
 	m.Text, m.SentAt, m.ReplyTo, m.IsBot = earlier.Text, earlier.SentAt, earlier.ReplyToMessageID, earlier.IsBot
 	return m, isNew, nil
+}
+
+// insert stores a message with a generation.
+func insert(ctx context.Context, tx *ent.Tx, m Message, generation int64) error {
+	return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+		SetGeneration(generation).SetText(m.Text).SetSentAt(m.SentAt).
+		SetNillableReplyToMessageID(m.ReplyTo).SetIsBot(m.IsBot).
+		Exec(ctx)
 }
 
 // isStored reports whether an earlier attempt stored a message.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/moderato-live/moderato/ent"
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/domain/chat"
-	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/rpc/users"
 )
@@ -24,24 +21,15 @@ type RuleMute struct {
 	Duration time.Duration
 }
 
-// Apply mutes the sender of a message that was refused, whose text is evidence. It returns
-// USER_MUTED if the sender is muted already.
+// Apply mutes the sender of a message that was refused, whose text is evidence. The sender must not
+// be muted.
 func (r RuleMute) Apply(ctx context.Context, c *change.Change, refused chat.Message) error {
 	user, err := users.Find(ctx, c.Tx.User, users.Key{ID: refused.UserID})
 	if err != nil {
 		return err
 	}
-	row, err := findMute(ctx, c.Tx, c.ChannelID, user.ID)
-	switch {
-	case ent.IsNotFound(err):
-	case err != nil:
+	if _, err := removePresentMute(ctx, c, user.ID, false); err != nil {
 		return err
-	case c.Now < row.ExpiresAt:
-		return apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, row.ExpiresAt, c.Now)
-	default:
-		if err := expireMute(ctx, c, row); err != nil {
-			return err
-		}
 	}
 	if c.ActorID, err = r.actor(ctx, c); err != nil {
 		return err

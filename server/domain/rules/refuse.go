@@ -70,7 +70,7 @@ func (r *rule) confirm(ctx context.Context, c *change.Change, version chat.Rules
 
 // deleteMessage stores a message as a deleted one.
 func deleteMessage(ctx context.Context, c *change.Change, _ *rule, m chat.Message) error {
-	isRefused, err := chat.StoreDeleted(ctx, c.Tx, m, c.Now)
+	isRefused, err := chat.StoreDeleted(ctx, c.Tx, m)
 	if err == nil && !isRefused {
 		return chat.ErrStored
 	}
