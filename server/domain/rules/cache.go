@@ -37,16 +37,15 @@ type cache struct {
 	store  *store.Store
 	turn   func(ctx context.Context, channelID uid.ID) (release func(), err error)
 	budget int
-	// changed is raised when other channels have rules about repetition.
+	// changed is raised when repeats changes.
 	changed store.Signal
 
 	flights singleflight.Group
 
-	mu          sync.Mutex
-	channels    *simplelru.LRU[uid.ID, *entry]
-	size        int
-	repeats     map[uid.ID]struct{} // channels with rules about repetition
-	isDifferent bool                // whether repeats changed since repeating
+	mu       sync.Mutex
+	channels *simplelru.LRU[uid.ID, *entry]
+	size     int
+	repeats  map[uid.ID]struct{} // channels with rules about repetition
 }
 
 // entry is the rules of a channel, and the size with which they count.
@@ -67,7 +66,6 @@ func (c *cache) evicted(channelID uid.ID, e *entry) {
 	c.size -= e.size
 	if _, ok := c.repeats[channelID]; ok {
 		delete(c.repeats, channelID)
-		c.isDifferent = true
 		c.changed.Raise()
 	}
 }
@@ -92,7 +90,6 @@ func (c *cache) put(channelID uid.ID, rules *compiled) {
 	c.size += e.size
 	if rules.hasMemory() && len(c.repeats) < maxRepeating {
 		c.repeats[channelID] = struct{}{}
-		c.isDifferent = true
 		c.changed.Raise()
 	}
 	c.shrink()
@@ -124,16 +121,11 @@ func (c *compiled) sizeNow() int {
 	return c.size()
 }
 
-// repeating returns the channels with rules about repetition, and whether they changed since the
-// last call.
-func (c *cache) repeating() (channels []uid.ID, isChanged bool) {
+// repeating returns the channels with rules about repetition.
+func (c *cache) repeating() []uid.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	isChanged, c.isDifferent = c.isDifferent, false
-	if !isChanged {
-		return nil, false
-	}
-	return slices.Collect(maps.Keys(c.repeats)), true
+	return slices.Collect(maps.Keys(c.repeats))
 }
 
 // get returns the compiled rules of a channel of the version that a post has read, or of a later

@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -125,12 +126,7 @@ func (s *Service) newPreview(ctx context.Context, channelID uid.ID, given *ruleC
 	for _, r := range d.rules {
 		delete(p.isNew, r.id)
 	}
-	var inForce []storedRule
-	for _, r := range d.after {
-		if !isExpired(r.rule, d.now) {
-			inForce = append(inForce, r)
-		}
-	}
+	inForce := slices.DeleteFunc(d.after, func(r storedRule) bool { return isExpired(r.rule, d.now) })
 	if p.rules, err = compileRules(chat.RulesVersion{}, channelID, inForce, nil); err != nil {
 		return nil, err
 	}
@@ -180,12 +176,7 @@ func (p *preview) decide(of *previewed, text string, at instant.Instant, found [
 		return nil
 	}
 	applies := func(r *rule) bool { return !r.exempts(st) }
-	var hits []match.Hit
-	for _, h := range found {
-		if applies(&p.rules.rules[h.Rule]) {
-			hits = append(hits, h)
-		}
-	}
+	hits := slices.DeleteFunc(found, func(h match.Hit) bool { return !applies(&p.rules.rules[h.Rule]) })
 	if p.rules.hasMemory() {
 		hits = append(hits, p.rules.repeated(text, of.id, at, applies)...)
 	}

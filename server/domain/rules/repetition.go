@@ -136,12 +136,6 @@ func (f *Filter) Run(ctx context.Context) {
 		}
 	}()
 	for {
-		if channels, isChanged := f.rules.repeating(); isChanged && (from != nil || len(channels) > 0) {
-			if from == nil {
-				from = f.Live.Listen(ctx, live.Type)
-			}
-			from.SetChannels(channels, false)
-		}
 		var arrived <-chan struct{}
 		if from != nil {
 			arrived = from.Wake
@@ -150,6 +144,10 @@ func (f *Filter) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-f.rules.changed:
+			if from == nil {
+				from = f.Live.Listen(ctx, live.Type)
+			}
+			from.SetChannels(f.rules.repeating(), false)
 		case <-arrived:
 			f.countElsewhere(from)
 		}
