@@ -73,21 +73,3 @@ func TestClaims(t *testing.T) {
 		r.wantStatus(last, "EXPIRED")
 	})
 }
-
-// TestClaimsThatAreRefused names the ids that are wrong.
-func TestClaimsThatAreRefused(t *testing.T) {
-	each(t, func(r *room, _ instant.Instant) {
-		id := uid.New()
-		for field, ids := range map[string]string{
-			"messageIds":    "",
-			"messageIds[1]": fmt.Sprintf(`%q,%q`, id, id),
-			"messageIds[0]": `"one"`,
-		} {
-			var b struct{ Data posted }
-			r.call(r.moderator, http.MethodPost, "/v1/chats/held/claims", fmt.Sprintf(`{"channelId":%q,"messageIds":[%s]}`, servertest.Owner, ids), &b)
-			if b.Data.Code != "INVALID_ARGUMENT" || b.Data.Violations[0].Field != field {
-				t.Errorf("%s: got %+v", field, b.Data)
-			}
-		}
-	})
-}

@@ -238,18 +238,23 @@ func TestDenialKeepsLongerMute(t *testing.T) {
 	})
 }
 
-// TestDecisionsThatAreRefused names the fields of decisions that are wrong.
-func TestDecisionsThatAreRefused(t *testing.T) {
+// TestWrongFieldsAreNamed sends decisions and claims that are wrong.
+func TestWrongFieldsAreNamed(t *testing.T) {
 	each(t, func(r *room, _ instant.Instant) {
 		id := r.hold(servertest.Viewer, "hello")
-		for field, decisions := range map[string][]string{
-			"decisions":                nil,
-			"decisions[1].messageId":   {deny(id), approve(id)},
-			"decisions[0].muteSeconds": {fmt.Sprintf(`{"messageId":%q,"decision":"approve","muteSeconds":60}`, id)},
-			"decisions[0].decision":    {fmt.Sprintf(`{"messageId":%q,"decision":"maybe"}`, id)},
+		for field, given := range map[string]string{
+			"decisions":                "",
+			"decisions[1].messageId":   deny(id) + "," + approve(id),
+			"decisions[0].muteSeconds": fmt.Sprintf(`{"messageId":%q,"decision":"approve","muteSeconds":60}`, id),
+			"decisions[0].decision":    fmt.Sprintf(`{"messageId":%q,"decision":"maybe"}`, id),
+			"messageIds":               "",
+			"messageIds[1]":            fmt.Sprintf("%q,%q", id, id),
+			"messageIds[0]":            `"one"`,
 		} {
+			list, _, _ := strings.Cut(field, "[")
+			path := map[string]string{"decisions": "decisions", "messageIds": "claims"}[list]
 			var b struct{ Data posted }
-			r.call(r.moderator, http.MethodPost, "/v1/chats/held/decisions", fmt.Sprintf(`{"channelId":%q,"decisions":[%s]}`, servertest.Owner, strings.Join(decisions, ",")), &b)
+			r.call(r.moderator, http.MethodPost, "/v1/chats/held/"+path, fmt.Sprintf(`{"channelId":%q,%q:[%s]}`, servertest.Owner, list, given), &b)
 			if b.Data.Code != "INVALID_ARGUMENT" || b.Data.Violations[0].Field != field {
 				t.Errorf("%s: got %+v", field, b.Data)
 			}

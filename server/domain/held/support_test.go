@@ -13,11 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
-	entevent "github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
-	"github.com/moderato-live/moderato/internal/jsonapi"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/event/live"
 	"github.com/moderato-live/moderato/server/store"
@@ -131,19 +129,8 @@ func (r *room) wantStatus(id uid.ID, status string) {
 }
 
 // updates returns the events of decisions, in their order.
-func (r *room) updates() (all []*moderatov1.ChatHoldUpdateEvent) {
-	r.t.Helper()
-	for _, row := range storetest.Must(r.Store.Read.Event.Query().Where(entevent.ChannelID(servertest.Owner)).Order(ent.Asc(entevent.FieldSequence)).All(r.t.Context())) {
-		if row.Type != "channel.chat.hold.update" {
-			continue
-		}
-		e := &moderatov1.ChatHoldUpdateEvent{}
-		if err := jsonapi.Unmarshal([]byte(row.Payload), e, jsonapi.Options{}); err != nil {
-			r.t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
+func (r *room) updates() []*moderatov1.ChatHoldUpdateEvent {
+	return servertest.Events[moderatov1.ChatHoldUpdateEvent](r.t, r.Store, "channel.chat.hold.update")
 }
 
 // write runs a transaction.

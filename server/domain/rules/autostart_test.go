@@ -131,9 +131,7 @@ func TestLookForShieldsReadsByIndex(t *testing.T) {
 		recorder := &storetest.Recorder{}
 		config := servertest.Config(url)
 		config.DBLayer = recorder.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		r := newRoom(t, s)
+		r := open(t, config)
 		r.preset(`"autoStart":{"followsPerMinute":10}`)
 		r.count(servertest.Owner, r.freeze(), buckets.Counts{Follows: 1})
 		r.look()
@@ -141,7 +139,7 @@ func TestLookForShieldsReadsByIndex(t *testing.T) {
 			if !strings.HasPrefix(q.Text, "SELECT s.channel_id FROM shields") {
 				continue
 			}
-			plan := storetest.Explain(t, s.Store, q)
+			plan := storetest.Explain(t, r.Store, q)
 			if !strings.Contains(plan, "shield_starts_itself_channel_id") || !strings.Contains(plan, "channelmetric_channel_id_seconds_started_at") {
 				t.Errorf("the plan is %s", plan)
 			}
@@ -191,11 +189,8 @@ func TestOneServerLooksForShields(t *testing.T) {
 // TestServersRaiseOneShield has two servers look at the same moment, and then end the shield.
 func TestServersRaiseOneShield(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		config := servertest.Config(url)
-		first := servertest.Start(t, config)
-		first.Load(t, servertest.World()...)
-		r := newRoom(t, first)
-		both := []*servertest.Server{first, servertest.Start(t, config)}
+		r := open(t, servertest.Config(url))
+		both := []*servertest.Server{r.Server, servertest.Start(t, servertest.Config(url))}
 		atOnce := func(becomeDue func(), do func(*rules.Expirer) error) {
 			var group sync.WaitGroup
 			var turns []*changequeue.Turn

@@ -5,9 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
-	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // TestRulesChangeWhilePostsAreChecked changes two rules together, so that in each version exactly one
@@ -15,12 +13,9 @@ import (
 // each version, so a mix of versions would let one pass. After a change, its rules apply at once on
 // both servers.
 func TestRulesChangeWhilePostsAreChecked(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		first := servertest.Start(t, servertest.Config(url))
-		first.Load(t, servertest.World()...)
-		rooms := []*room{newRoom(t, first), newRoom(t, servertest.Start(t, servertest.Config(url)))}
+	eachPair(t, func(rooms []*room) {
 		put := rooms[0].rules(`"put":[` + about("alpha", "block") + `,` + about("beta", "block", `"enabled":false`) + `]`)
-		users := servertest.AddUsers(t, first.Store, 4)
+		users := servertest.AddUsers(t, rooms[0].Store, 4)
 		stop := make(chan struct{})
 		var posts sync.WaitGroup
 		for i, user := range users {

@@ -29,9 +29,7 @@ func TestLimitsHoldForRulesThatChangedMeanwhile(t *testing.T) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
 		config.DBLayer = gate.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		r, other := newRoom(t, s), newRoom(t, servertest.Start(t, servertest.Config(url)))
+		r, other := open(t, config), newRoom(t, servertest.Start(t, servertest.Config(url)))
 		sixty := `"put":[` + strings.Repeat(term("a")+",", 59) + term("a") + `]`
 		put := func(meanwhile func()) (code string) {
 			held := gate.Shut("until_version IS NULL")

@@ -63,20 +63,24 @@ func TestRulesExpireTogether(t *testing.T) {
 	})
 }
 
-// TestRulesExpireWhileServersAreDown stops all servers until after the end of a rule.
-func TestRulesExpireWhileServersAreDown(t *testing.T) {
+// TestTimesPassWhileServersAreDown sets a setting, the shield and a rule for a time, and stops all
+// servers until after that.
+func TestTimesPassWhileServersAreDown(t *testing.T) {
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s := servertest.Start(t, servertest.Config(url))
-		s.Load(t, servertest.World()...)
-		r := newRoom(t, s)
-		r.rules(`"put":[` + term("a", until(s.Store.Clock.Local().Add(time.Minute))) + `]`)
-		s.Stop(t)
-		s = servertest.Start(t, servertest.Config(url))
-		s.Store.Clock.Advance(2 * time.Minute)
-		r = newRoom(t, s)
-		for deadline := time.Now().Add(servertest.Slack + 10*time.Second); len(r.ruleEvents()) < 2 && time.Now().Before(deadline); {
+		r := open(t, servertest.Config(url))
+		r.set(`"slowSeconds":3600,"durationSeconds":60`)
+		r.raise(`"active":true,"durationSeconds":70`)
+		r.rules(`"put":[` + term("a", until(r.Store.Clock.Local().Add(time.Minute))) + `]`)
+		r.want("before the end", r.post(servertest.Viewer, "one"), "", nil)
+		r.Stop(t)
+		r = newRoom(t, servertest.Start(t, servertest.Config(url)))
+		r.Store.Clock.Advance(2 * time.Minute)
+		r.want("after the end", r.post(servertest.Viewer, "two"), "", nil)
+		for deadline := time.Now().Add(servertest.Slack + 10*time.Second); (len(r.shieldEvents()) < 4 || len(r.ruleEvents()) < 2) && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
 		}
+		r.must((&rules.Expirer{Store: r.Store}).EndSettings(t.Context())) // finds nothing more
+		r.wantShieldEvents("chat.settings moderator", "shield.begin moderator", "chat.settings expired by itself", "shield.end expired by itself")
 		if _, l := r.getRules(-1); l.Data.Version != 2 || len(l.Data.Rules) != 0 {
 			t.Errorf("the rules are %+v", l)
 		}

@@ -18,9 +18,7 @@ func TestRulesSurviveLostCommit(t *testing.T) {
 		cutter := &storetest.Cutter{}
 		config := servertest.Config(url)
 		config.DBLayer = cutter.Layer
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		r := newRoom(t, s)
+		r := open(t, config)
 		for i, cuts := range [][]storetest.Cut{
 			{storetest.BeforeCommit}, {storetest.AfterCommit}, {storetest.BeforeCommit, storetest.AfterCommit},
 		} {
@@ -37,10 +35,7 @@ func TestRulesSurviveLostCommit(t *testing.T) {
 // TestConcurrentChangesOfRules changes rules through two servers at once. Each change is a
 // version, and of those that expect the same version one is made.
 func TestConcurrentChangesOfRules(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		one := servertest.Start(t, servertest.Config(url))
-		one.Load(t, servertest.World()...)
-		rooms := []*room{newRoom(t, one), newRoom(t, servertest.Start(t, servertest.Config(url)))}
+	eachPair(t, func(rooms []*room) {
 		const changes = 10
 		var all sync.WaitGroup
 		var mu sync.Mutex

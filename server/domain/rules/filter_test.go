@@ -15,7 +15,6 @@ import (
 	"github.com/moderato-live/moderato/ent/mute"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
-	"github.com/moderato-live/moderato/internal/jsonapi"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
@@ -160,10 +159,8 @@ func (r *room) wantMuted(rule string, now instant.Instant) {
 		r.t.Errorf("the mute is %v", row)
 	}
 	kept := storetest.Must(r.Store.Read.Event.Query().Where(event.Type("channel.mute")).Order(ent.Desc(event.FieldSequence)).First(r.t.Context()))
-	e := &moderatov1.MuteEvent{}
-	if err := jsonapi.Unmarshal([]byte(kept.Payload), e, jsonapi.Options{}); err != nil {
-		r.t.Fatal(err)
-	}
+	mutes := servertest.Events[moderatov1.MuteEvent](r.t, r.Store, "channel.mute")
+	e := mutes[len(mutes)-1]
 	if e.GetCause() != "rule" || e.GetRuleId() != rule || e.GetModeratorId() != servertest.Moderator.String() || e.GetReason() != "about muted" {
 		r.t.Errorf("the event is %v", e)
 	}

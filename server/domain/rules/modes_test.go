@@ -9,10 +9,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
-	"github.com/moderato-live/moderato/server/rpc/apierr/apierrtest"
-	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
-	"github.com/moderato-live/moderato/test/storetest"
 )
 
 func TestAccountAge(t *testing.T) {
@@ -241,28 +238,11 @@ func TestRetryWhenModeBecomesStricter(t *testing.T) {
 	})
 }
 
-// TestRestrictionOverGRPC compares the error that backends get.
-func TestRestrictionOverGRPC(t *testing.T) {
-	each(t, func(r *room, _ instant.Instant) {
-		r.set(`"subscribersOnly":true`)
-		_, err := r.Chat.PostMessage(r.service.Context(), &platformv1.PostMessageRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String(), Text: "hi"})
-		e := apierrtest.Of(err)
-		if e == nil || e.Metadata["restriction"] != "subscribers" || e.Metadata["retryAt"] != "" {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
 // races posts concurrently through two servers, and returns how many posts each of the rounds
 // accepts.
-func races(t *testing.T, url store.URL, settings string, post func(round, n int) (as uid.ID, text string)) (accepted []int) {
-	t.Helper()
-	config := servertest.Config(url)
-	first := servertest.Start(t, config)
-	first.Load(t, servertest.World()...)
-	rooms := []*room{newRoom(t, first), newRoom(t, servertest.Start(t, config))}
+func races(rooms []*room, settings string, post func(round, n int) (as uid.ID, text string)) (accepted []int) {
 	rooms[0].set(settings)
-	users := servertest.AddUsers(t, rooms[0].Store, 200)
+	users := servertest.AddUsers(rooms[0].t, rooms[0].Store, 200)
 	for round := range 10 {
 		var mu sync.Mutex
 		var group sync.WaitGroup
@@ -288,9 +268,9 @@ func races(t *testing.T, url store.URL, settings string, post func(round, n int)
 // TestSlowIsExactOnAllServers has one sender post several messages at the same moment, through
 // two servers.
 func TestSlowIsExactOnAllServers(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+	eachPair(t, func(rooms []*room) {
 		senders := []uid.ID{servertest.Viewer, servertest.Raider, servertest.Other}
-		got := races(t, url, `"slowSeconds":3600`, func(round, n int) (uid.ID, string) {
+		got := races(rooms, `"slowSeconds":3600`, func(round, n int) (uid.ID, string) {
 			return senders[round%len(senders)], fmt.Sprint(round, n)
 		})
 		for round, n := range got {
@@ -304,8 +284,8 @@ func TestSlowIsExactOnAllServers(t *testing.T) {
 // TestUniqueIsExactOnAllServers has several senders post one text at the same moment, through two
 // servers.
 func TestUniqueIsExactOnAllServers(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		got := races(t, url, `"uniqueSeconds":300`, func(round, _ int) (uid.ID, string) {
+	eachPair(t, func(rooms []*room) {
+		got := races(rooms, `"uniqueSeconds":300`, func(round, _ int) (uid.ID, string) {
 			return uid.ID{}, fmt.Sprintf("text %c", 'a'+round)
 		})
 		for round, n := range got {

@@ -33,13 +33,11 @@ func TestRulesAreReadByIndex(t *testing.T) {
 		recorder := &storetest.Recorder{}
 		config := servertest.Config(url)
 		config.DBLayer = recorder.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		r := newRoom(t, s)
-		now := r.freeze()
+		r := open(t, config)
+		now, s := r.freeze(), r.Store
 		r.fillHistory(now)
 		now = now.Add(time.Second)
-		s.Store.Clock.Freeze(now)
+		s.Clock.Freeze(now)
 		before := len(recorder.Sent())
 		l := r.rules(`"put":[` + term("a") + `]`)
 		r.rules(fmt.Sprintf(`"put":[%s],"delete":[%q]`, term("b"), l.id(0)))
@@ -59,12 +57,12 @@ func TestRulesAreReadByIndex(t *testing.T) {
 			}
 			explained++
 			if byPerson.MatchString(q.Text) { // what one moderator did in the channel
-				if plan := storetest.Explain(t, s.Store, q); !strings.Contains(plan, "moderator_id_channel_id") && !strings.Contains(plan, "editor_id_channel_id") && !strings.Contains(plan, "until_version_rule_id") {
+				if plan := storetest.Explain(t, s, q); !strings.Contains(plan, "moderator_id_channel_id") && !strings.Contains(plan, "editor_id_channel_id") && !strings.Contains(plan, "until_version_rule_id") {
 					t.Errorf("the plan has no index of the channel:\n%s\n%s", q.Text, plan)
 				}
 				continue
 			}
-			wantByVersion(t, s.Store, q, table[1])
+			wantByVersion(t, s, q, table[1])
 		}
 		if explained < 9 {
 			t.Errorf("only %d statements of %d", explained, len(sent))

@@ -185,9 +185,7 @@ func TestPreviewIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it stores 200,001 messages")
 	}
-	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
-	s.Load(t, servertest.World()...)
-	r := newRoom(t, s)
+	r := open(t, servertest.Config(storetest.SQLite(t)))
 	now := r.freeze()
 	r.fill(200_001, now, []uid.ID{servertest.Viewer}, func(i int) string { return fmt.Sprint("message ", i) })
 	if got := r.preview(`"withinSeconds":86400,"put":[` + about("message", "flag") + `]`); got.Code != "PREVIEW_TOO_LARGE" {

@@ -132,9 +132,7 @@ func TestDeletedMessageFollowsGeneration(t *testing.T) {
 	sent := &storetest.Recorder{}
 	config := servertest.Config(storetest.SQLite(t))
 	config.DBLayer = sent.Layer()
-	s := servertest.Start(t, config)
-	s.Load(t, servertest.World()...)
-	r := newRoom(t, s)
+	r := open(t, config)
 	r.rules(`"put":[` + about("deleted", "delete") + `]`)
 	before := len(sent.Executed())
 	if got := r.say(servertest.Raider, "deleted"); got.code() != "MESSAGE_BLOCKED" {
@@ -159,9 +157,7 @@ func TestAnotherPostHasTheID(t *testing.T) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
 		config.DBLayer = gate.Layer()
-		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...)
-		r, other := newRoom(t, s), newRoom(t, servertest.Start(t, servertest.Config(url)))
+		r, other := open(t, config), newRoom(t, servertest.Start(t, servertest.Config(url)))
 		r.rules(`"put":[` + about("deleted", "delete") + `]`)
 		id := uid.New()
 		held := gate.Shut("FROM `messages` WHERE `messages`.`id` = ? LIMIT 2")

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/internal/instant"
-	"github.com/moderato-live/moderato/server/domain/rules"
-	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
 )
@@ -175,33 +173,4 @@ func (r *room) wantCauses(want ...string) {
 	if !slices.Equal(got, want) {
 		r.t.Errorf("the causes are %q, want %q", got, want)
 	}
-}
-
-// TestSettingsEndWhileServersAreDown sets a value for a time, and stops all servers until after
-// its end.
-func TestSettingsEndWhileServersAreDown(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s := servertest.Start(t, servertest.Config(url))
-		s.Load(t, servertest.World()...)
-		r := newRoom(t, s)
-		r.set(`"slowSeconds":3600,"durationSeconds":60`)
-		if got := r.post(servertest.Viewer, "one"); got != "" {
-			t.Fatal(got)
-		}
-		s.Stop(t)
-		s = servertest.Start(t, servertest.Config(url))
-		s.Store.Clock.Advance(2 * time.Minute)
-		r = newRoom(t, s)
-		if got := r.post(servertest.Viewer, "two"); got != "" {
-			t.Errorf("after the end: got %s", got)
-		}
-		for deadline := time.Now().Add(servertest.Slack + 10*time.Second); len(r.events()) < 2 && time.Now().Before(deadline); {
-			time.Sleep(20 * time.Millisecond)
-		}
-		r.wantCauses("moderator", "expired")
-		if err := (&rules.Expirer{Store: s.Store}).EndSettings(t.Context()); err != nil {
-			t.Error(err)
-		}
-		r.wantCauses("moderator", "expired")
-	})
 }

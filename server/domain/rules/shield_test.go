@@ -13,7 +13,6 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/server/domain/rules"
-	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
 )
@@ -222,23 +221,6 @@ func TestShieldEndsByItself(t *testing.T) {
 		if e := r.events()[2]; e.GetEmoteOnly() || e.GetShieldActive() || e.GetVersion() != 1 {
 			t.Errorf("the event of the end has %v", e)
 		}
-	})
-}
-
-// TestShieldEndsWhileServersAreDown raises a shield, and stops all servers until after its end.
-func TestShieldEndsWhileServersAreDown(t *testing.T) {
-	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s := servertest.Start(t, servertest.Config(url))
-		s.Load(t, servertest.World()...)
-		newRoom(t, s).raise(`"active":true,"durationSeconds":60`)
-		s.Stop(t)
-		s = servertest.Start(t, servertest.Config(url))
-		s.Store.Clock.Advance(2 * time.Minute)
-		r := newRoom(t, s)
-		for deadline := time.Now().Add(servertest.Slack + 10*time.Second); len(r.shieldEvents()) < 2 && time.Now().Before(deadline); {
-			time.Sleep(20 * time.Millisecond)
-		}
-		r.wantShieldEvents("shield.begin moderator", "shield.end expired by itself")
 	})
 }
 

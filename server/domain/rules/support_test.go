@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
-	"github.com/moderato-live/moderato/internal/jsonapi"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
@@ -33,14 +31,28 @@ func newRoom(t *testing.T, s *servertest.Server) *room {
 	return &room{s, t, s.As(t, servertest.Owner), s.As(t, servertest.Moderator), s.AsService(t)}
 }
 
+// open starts a server, and returns its room.
+func open(t *testing.T, config server.Config) *room {
+	t.Helper()
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	return newRoom(t, s)
+}
+
 // each runs a test in a room on every kind of store. The clock is frozen.
 func each(t *testing.T, test func(r *room, now instant.Instant)) {
 	t.Helper()
 	storetest.EachKind(t, func(t *testing.T, url store.URL) {
-		s := servertest.Start(t, servertest.Config(url))
-		s.Load(t, servertest.World()...)
-		r := newRoom(t, s)
+		r := open(t, servertest.Config(url))
 		test(r, r.freeze())
+	})
+}
+
+// eachPair runs a test in a room with two servers on every kind of store.
+func eachPair(t *testing.T, test func(rooms []*room)) {
+	t.Helper()
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		test([]*room{open(t, servertest.Config(url)), newRoom(t, servertest.Start(t, servertest.Config(url)))})
 	})
 }
 
@@ -145,19 +157,8 @@ func (r *room) want(what, got, restriction string, until *instant.Instant) {
 }
 
 // events returns the events of settings, in their order.
-func (r *room) events() (all []*moderatov1.ChatSettingsEvent) {
-	r.t.Helper()
-	for _, row := range storetest.Must(r.Store.Read.Event.Query().Where(event.ChannelID(servertest.Owner)).Order(ent.Asc(event.FieldSequence)).All(r.t.Context())) {
-		if row.Type != "channel.chat.settings" {
-			continue
-		}
-		e := &moderatov1.ChatSettingsEvent{}
-		if err := jsonapi.Unmarshal([]byte(row.Payload), e, jsonapi.Options{}); err != nil {
-			r.t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
+func (r *room) events() []*moderatov1.ChatSettingsEvent {
+	return servertest.Events[moderatov1.ChatSettingsEvent](r.t, r.Store, "channel.chat.settings")
 }
 
 // load imports records of the channel.
