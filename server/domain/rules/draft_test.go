@@ -81,8 +81,8 @@ func TestTransactionsCompileNoRules(t *testing.T) {
 		caller := &authn.Caller{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Token: digest.Of(r.owner.Token)}
 		ctx := authz.NewContext(authn.NewContext(t.Context(), caller), authz.Table[moderatov1.ChatRulesService_UpdateChatRules_FullMethodName])
 		service, channel := &rules.Service{Store: r.Store, Turns: moderation.NewSweeps()}, servertest.Owner.String()
-		put := func(ctx context.Context, rule *moderatov1.ChatRule) {
-			if _, err := service.UpdateChatRules(ctx, &moderatov1.UpdateChatRulesRequest{ChannelId: channel, Put: []*moderatov1.ChatRule{rule}}); err != nil {
+		put := func(ctx context.Context, rules ...*moderatov1.ChatRule) {
+			if _, err := service.UpdateChatRules(ctx, &moderatov1.UpdateChatRulesRequest{ChannelId: channel, Put: rules}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -96,11 +96,14 @@ func TestTransactionsCompileNoRules(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		many := &moderatov1.ChatRule{Name: "a", Kind: "terms", Action: "block", Evasions: new(true)}
-		for range 1000 {
-			many.Terms = append(many.Terms, uid.New().String()+" phrase")
+		many := make([]*moderatov1.ChatRule, 5)
+		for i := range many {
+			many[i] = &moderatov1.ChatRule{Name: "a", Kind: "terms", Action: "block", Evasions: new(true)}
+			for range 1000 {
+				many[i].Terms = append(many[i].Terms, uid.New().String()+" phrase")
+			}
 		}
-		put(ctx, many)
+		put(ctx, many...)
 		for _, c := range []struct {
 			what   string
 			before int64 // the version
@@ -115,13 +118,13 @@ func TestTransactionsCompileNoRules(t *testing.T) {
 			}},
 		} {
 			share := 1.0 // of the transaction in the time of the call: the least, as others use the machine
-			for range 2 {
+			for range 3 {
 				restore(ctx, c.before)
 				w, began := &watch{}, time.Now()
 				c.do(context.WithValue(ctx, store.HookKey{}, w))
 				share = min(share, w.took.Seconds()/time.Since(began).Seconds())
 			}
-			if t.Logf("%s: the transaction takes %.0f %%", c.what, share*100); share > 0.2 {
+			if t.Logf("%s: the transaction takes %.0f %%", c.what, share*100); share > 0.5 {
 				t.Errorf("%s: the transaction takes %.0f %% of the time", c.what, share*100)
 			}
 		}
