@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"github.com/moderato-live/moderato/ent/ban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
@@ -69,11 +66,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	db := prepare(t, url)
 	users := servertest.AddUsers(t, db, 20_000)
 	p := process.Serve(t, url)
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := p.Dial(t)
 	ctx, cancel := context.WithCancel(callerContext(t, db))
 	var acknowledged banned
 	wait := acknowledged.banAll(ctx, t, moderatov1.NewModerationServiceClient(conn), users)

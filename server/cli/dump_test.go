@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"github.com/moderato-live/moderato/ent/ban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/certificates/certtest"
@@ -43,11 +40,7 @@ func TestDumpUnderLoad(t *testing.T) {
 		}
 		t.Cleanup(func() { _, _ = db.DB().ExecContext(context.Background(), "DROP DATABASE "+restored.Name) })
 		p := process.Serve(t, url)
-		conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
+		conn := p.Dial(t)
 		ctx, cancel := context.WithCancel(callerContext(t, db))
 		var acknowledged banned
 		wait := acknowledged.banAll(ctx, t, moderatov1.NewModerationServiceClient(conn), users)

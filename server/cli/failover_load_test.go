@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	grpcstatus "google.golang.org/grpc/status"
 
@@ -73,11 +71,7 @@ func newFailoverLoad(t *testing.T, db *store.Store, servers []*process.Server, u
 	}
 	l.service = contextOf(t, db, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer})
 	for _, p := range servers {
-		conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
+		conn := p.Dial(t)
 		l.moderation = append(l.moderation, moderatov1.NewModerationServiceClient(conn))
 		l.chat = append(l.chat, platformv1.NewChatServiceClient(conn))
 	}

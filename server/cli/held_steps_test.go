@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
@@ -107,11 +106,7 @@ func newQueue(t *testing.T, url store.URL) *queue {
 func (q *queue) die(h holds) (reached string) {
 	q.t.Helper()
 	p := serveUpTo(q.t, q.url, storetest.Halt{})
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := p.Dial(q.t)
 	id := uid.New()
 	q.newUser()
 	if h.isHeld {

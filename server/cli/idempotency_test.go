@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
@@ -64,11 +63,7 @@ func (s *scene) banAndDie(ctx context.Context, halt storetest.Halt, request *mod
 	s.t.Helper()
 	p := serveUpTo(s.t, s.url, storetest.Halt{})
 	defer p.Kill()
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := p.Dial(s.t)
 	p.stopAt(s.t, halt)
 	go func() { _, _ = moderatov1.NewModerationServiceClient(conn).BanUser(ctx, request) }()
 	return p.stepReached(s.t)

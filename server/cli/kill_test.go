@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/moderato-live/moderato/ent"
@@ -47,10 +45,7 @@ func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 		answered := 0
 		for range kills {
 			p := process.Serve(t, url)
-			conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := p.Dial(t)
 			var work sync.WaitGroup
 			begun := make(chan struct{}) // closed at the first response, which can take long on a loaded machine
 			responded := sync.OnceFunc(func() { close(begun) })

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -100,10 +98,7 @@ func (h eventListener) want(t *testing.T, name, kind string, sequence int64) rec
 // watch opens a gRPC stream, and returns once it is open.
 func watch(t *testing.T, p *process.Server, token, cursor string) eventListener {
 	t.Helper()
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := p.Dial(t)
 	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(),
 		authn.AuthorizationKey, "Bearer "+token, authn.ClientIDKey, servertest.Dashboard))
 	stop := func() { cancel(); _ = conn.Close() }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/moderato-live/moderato/ent/ban"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -156,11 +155,7 @@ func (s *scene) die(d death) string {
 		atStart = d.halt
 	}
 	p := serveUpTo(s.t, s.url, atStart)
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := p.Dial(s.t)
 	defer s.recorder.listen(s.backend, conn)()
 	if d.when == atItsStart {
 		defer p.Kill()
@@ -190,6 +185,7 @@ func (s *scene) die(d death) string {
 		return p.stepReached(s.t)
 	}
 	reached := p.stepReached(s.t)
+	var err error
 	isWhole := reached == "" || reached == storetest.CommittedStep
 	if reached == "" {
 		err = <-answer
@@ -256,11 +252,7 @@ func (s *scene) isBanned(user uid.ID) bool {
 func (s *scene) killWhileSending() {
 	s.t.Helper()
 	p := serveUpTo(s.t, s.url, storetest.Halt{})
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := p.Dial(s.t)
 	has, dead := make(chan struct{}), make(chan struct{})
 	s.box.onNextArrival(func() { close(has); <-dead })
 	user := s.newUser()

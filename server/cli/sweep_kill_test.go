@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
@@ -171,11 +170,7 @@ func (x *deadlySweep) commitAndDie() string {
 	x.t.Helper()
 	p := serveUpTo(x.t, x.url, storetest.Halt{})
 	defer p.Kill()
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := p.Dial(x.t)
 	p.stopAt(x.t, x.halt)
 	go func() { _, _ = moderatov1.NewModerationServiceClient(conn).CommitSweep(x.ctx, x.request) }()
 	return p.stepReached(x.t)

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
@@ -70,10 +67,7 @@ func TestKilledServerLosesNoDeliveries(t *testing.T) {
 		created := false
 		for i := range kills + 1 {
 			p := process.Serve(t, url, "--webhook-allow-private")
-			conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := p.Dial(t)
 			if !created {
 				_, err := moderatov1.NewWebhooksServiceClient(conn).CreateWebhook(ctx, &moderatov1.CreateWebhookRequest{Url: receiver.URL})
 				if err != nil {

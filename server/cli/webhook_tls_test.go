@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/test/servertest"
@@ -41,10 +38,7 @@ func TestReceiverCertificateMustBeTrusted(t *testing.T) {
 	}
 
 	p := process.ServeWith(t, url, []string{"SSL_CERT_FILE=" + os.DevNull, "SSL_CERT_DIR=" + dir + "/none"}, "--webhook-allow-private")
-	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := p.Dial(t)
 	hooks := moderatov1.NewWebhooksServiceClient(conn)
 	created, err := hooks.CreateWebhook(ctx, &moderatov1.CreateWebhookRequest{Url: receiver.URL})
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
 	"github.com/moderato-live/moderato/server/cli"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -209,6 +212,17 @@ func (s *Server) Printed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.String()
+}
+
+// Dial returns a connection to the server over gRPC, which ends with the test.
+func (s *Server) Dial(t testing.TB) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
 }
 
 // Kill kills the process with SIGKILL and waits until it has ended.
