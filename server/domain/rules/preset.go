@@ -16,7 +16,6 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/domain/chat"
-	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 )
 
@@ -121,16 +120,13 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 // identify gives ids to the rules of a preset that have none, and returns the places of all. The
 // others replace rules of the preset before.
 func identify(after, before []*moderatov1.ChatRule, now instant.Instant) (places, error) {
-	var violations []apierr.Violation
-	refuse := func(i int, field, description string) {
-		violations = append(violations, apierr.Violation{Field: place("rules", i, field), Description: description})
-	}
+	f := &validate.Fields{}
 	has := func(rules []*moderatov1.ChatRule, id string) bool {
 		return slices.ContainsFunc(rules, func(r *moderatov1.ChatRule) bool { return r.GetRuleId() == id })
 	}
 	for i, r := range after {
-		if at := r.GetExpiresAt(); at != nil && instant.OfProto(at) <= now {
-			refuse(i, "expiresAt", "must be in the future")
+		if isExpired(r, now) {
+			f.Add(place("rules", i, "expiresAt"), "must be in the future")
 		}
 		if r.GetRuleId() == "" {
 			r.RuleId = uid.New().String()
@@ -140,19 +136,16 @@ func identify(after, before []*moderatov1.ChatRule, now instant.Instant) (places
 		r.RuleId = id.String() // in lower case
 		switch {
 		case !has(before, r.GetRuleId()):
-			refuse(i, "ruleId", "must be a rule of the preset")
+			f.Add(place("rules", i, "ruleId"), "must be a rule of the preset")
 		case has(after[:i], r.GetRuleId()):
-			refuse(i, "ruleId", "is given twice")
+			f.Add(place("rules", i, "ruleId"), "is given twice")
 		}
-	}
-	if len(violations) > 0 {
-		return nil, apierr.Invalid(violations...)
 	}
 	in := places{}
 	for i, r := range after {
 		in[r.GetRuleId()] = fieldOf("rules", i)
 	}
-	return in, nil
+	return in, f.Err()
 }
 
 // changedFields returns the names of the fields that differ between two presets.

@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -154,6 +153,3 @@ func (p *preview) shown(found finding, text string) *moderatov1.PreviewedMessage
 	r := found.strictest
 	return &moderatov1.PreviewedMessage{Text: text, Spans: found.spans, RuleId: p.idOf(r), RuleName: r.name, Action: r.action}
 }
-
-// fieldOf is the name of an element of a list.
-func fieldOf(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

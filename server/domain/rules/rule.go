@@ -61,8 +61,22 @@ func parseRules(f *validate.Fields, path string, all []*moderatov1.ChatRule) {
 	}
 }
 
-// place is the path of a field of a rule in a list.
-func place(path string, i int, field string) string { return fmt.Sprintf("%s[%d].%s", path, i, field) }
+// fieldOf is the path of an element of a list, and place that of a field of one.
+func fieldOf(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+func place(list string, i int, field string) string { return fieldOf(list, i) + "." + field }
+
+// parseRoles validates the roles that are exempt.
+func parseRoles(f *validate.Fields, roles []string) {
+	if !f.AtMost("exemptRoles", len(roles)) {
+		return
+	}
+	for i, role := range roles {
+		if f.ChoiceOf("exemptRoles", i, role) != "" && slices.Contains(roles[:i], role) {
+			f.Add(fieldOf("exemptRoles", i), "is given twice")
+		}
+	}
+}
 
 func parseRule(f *validate.Fields, r *moderatov1.ChatRule) {
 	f.OptionalUUID("ruleId", r.GetRuleId())
@@ -82,13 +96,7 @@ func parseRule(f *validate.Fields, r *moderatov1.ChatRule) {
 	if at, isGiven := f.Time("expiresAt", r.GetExpiresAt()); isGiven {
 		r.ExpiresAt = at.Proto() // to the millisecond
 	}
-	if f.AtMost("exemptRoles", len(r.GetExemptRoles())) {
-		for i, role := range r.GetExemptRoles() {
-			if f.ChoiceOf("exemptRoles", i, role) != "" && slices.Contains(r.GetExemptRoles()[:i], role) {
-				f.Add(fmt.Sprintf("exemptRoles[%d]", i), "is given twice")
-			}
-		}
-	}
+	parseRoles(f, r.GetExemptRoles())
 	if r.Message != nil {
 		r.Message = new(f.GivenText("message", r.GetMessage()))
 	}

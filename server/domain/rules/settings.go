@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
@@ -164,26 +163,16 @@ func parseGiven(f *validate.Fields, req *moderatov1.UpdateChatSettingsRequest) v
 	if req.OnHoldExpiry != nil {
 		given.add("onHoldExpiry", f.Choice("onHoldExpiry", req.GetOnHoldExpiry()))
 	}
-	if roles := req.GetExemptRoles(); roles != nil && f.AtMost("exemptRoles", len(roles.GetValues())) {
-		given.add("exemptRoles", parseRoles(f, roles, req.GetSubscribersOnly()))
+	if req.GetExemptRoles() != nil {
+		roles := []string{}
+		for _, role := range req.GetExemptRoles().GetValues() {
+			roles = append(roles, role.GetStringValue())
+		}
+		parseRoles(f, roles)
+		if i := slices.Index(roles, "subscriber"); i >= 0 && req.GetSubscribersOnly() {
+			f.Add(fieldOf("exemptRoles", i), "must not be subscriber if subscribersOnly is true, because no other setting would restrict anyone")
+		}
+		given.add("exemptRoles", roles)
 	}
 	return given
-}
-
-// parseRoles returns the roles of a request that are exempt.
-func parseRoles(f *validate.Fields, list *structpb.ListValue, isSubscribersOnly bool) []string {
-	roles := []string{}
-	for i, value := range list.GetValues() {
-		role := f.ChoiceOf("exemptRoles", i, value.GetStringValue())
-		path := fmt.Sprintf("exemptRoles[%d]", i)
-		switch {
-		case role == "":
-		case slices.Contains(roles, role):
-			f.Add(path, "is given twice")
-		case role == "subscriber" && isSubscribersOnly:
-			f.Add(path, "must not be subscriber if subscribersOnly is true, because no other setting would restrict anyone")
-		}
-		roles = append(roles, role)
-	}
-	return roles
 }

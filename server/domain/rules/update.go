@@ -97,7 +97,7 @@ func parseRuleChanges(f *validate.Fields, req interface {
 		}
 	}
 	for i, id := range req.GetDelete() {
-		path := fmt.Sprintf("delete[%d]", i)
+		path := fieldOf("delete", i)
 		f.UUID(path, id)
 		given.deleted = append(given.deleted, name(path, id))
 	}
@@ -128,7 +128,7 @@ func (g *ruleChanges) in(rules *ruleSet, now instant.Instant) (changedRules, err
 	}
 	for i, id := range g.deleted {
 		if !present[id] {
-			f.Add(fmt.Sprintf("delete[%d]", i), "must be the id of a rule of the channel")
+			f.Add(fieldOf("delete", i), "must be the id of a rule of the channel")
 		}
 		want[id] = nil
 	}
