@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,7 +35,7 @@ type Sink struct {
 	position int64
 	bus      *publisher // nil while this server does not publish
 	wake     store.Signal
-	busyAt   atomic.Int64 // when events were last published, in nanoseconds
+	sent     store.Latest // events were published
 
 	published prometheus.Counter
 	reached   prometheus.Gauge
@@ -69,7 +68,7 @@ func (k *Sink) Job() jobs.Job {
 		Due: func() (string, []any) {
 			return "SELECT 1 FROM events WHERE position > (SELECT position FROM event_sinks WHERE id = ?)", []any{sinkID}
 		},
-		IsActive: func() bool { return time.Since(time.Unix(0, k.busyAt.Load())) < busyTime },
+		IsActive: func() bool { return k.sent.IsWithin(busyTime) },
 		Stop: func(ctx context.Context) {
 			k.lease.Release(ctx)
 			k.close()
@@ -171,7 +170,7 @@ func (k *Sink) advance(ctx context.Context, position int64) error {
 		return nil
 	}
 	k.position = position
-	k.busyAt.Store(time.Now().UnixNano())
+	k.sent.Note()
 	k.reached.Set(float64(position))
 	return nil
 }

@@ -63,6 +63,9 @@ type exchange struct {
 
 	taking sync.Mutex
 
+	read   store.Latest // batches of other servers were read
+	wanted store.Latest // another server without NATS was found
+
 	joining *semaphore.Weighted // of one, held while the announcement is written
 
 	state     sync.Mutex
@@ -70,8 +73,6 @@ type exchange struct {
 	isReading bool
 	freshAt   time.Time        // when the announcement was last written
 	failedAt  time.Time        // when it could not be written
-	readAt    time.Time        // when batches of other servers were last read
-	wantedAt  time.Time        // when another server without NATS was last found
 	seen      map[uid.ID]int64 // the batches that were read, by server; nil before the start is known
 }
 
@@ -292,7 +293,7 @@ func (x *exchange) readServer(ctx context.Context, server uid.ID, latest int64) 
 			return x.hub.store.Classify(err)
 		}
 		if len(rows) > 0 {
-			x.noteRead()
+			x.read.Note()
 		}
 		for _, row := range rows {
 			x.take(ctx, row)

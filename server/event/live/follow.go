@@ -170,39 +170,12 @@ func (x *exchange) sendOverLink(all []posted) []posted {
 		first++
 	}
 	x.recent = x.recent[first:]
-	if isUp && !x.isWantedTable() {
+	if isUp && !x.wanted.IsWithin(fallbackTime) {
 		return nil
 	}
 	unwritten := x.recent
 	x.recent = nil
 	return unwritten
-}
-
-// isWantedTable reports whether another server has lately read the table.
-func (x *exchange) isWantedTable() bool {
-	x.state.Lock()
-	defer x.state.Unlock()
-	return time.Since(x.wantedAt) < fallbackTime
-}
-
-func (x *exchange) noteWanted() {
-	x.state.Lock()
-	x.wantedAt = time.Now()
-	x.state.Unlock()
-	x.wake.Raise()
-}
-
-// isFallback reports whether another server has lately written to the table.
-func (x *exchange) isFallback() bool {
-	x.state.Lock()
-	defer x.state.Unlock()
-	return time.Since(x.readAt) < fallbackTime
-}
-
-func (x *exchange) noteRead() {
-	x.state.Lock()
-	defer x.state.Unlock()
-	x.readAt = time.Now()
 }
 
 // isWanted reports whether this server has listeners of a channel. If it has none, they miss

@@ -101,7 +101,7 @@ func (l *link) isUp() bool {
 func (l *link) jobs(announce, read jobs.Job) []jobs.Job {
 	x := &l.hub.exchange
 	announce.Wake = l.mustRenew
-	read.IsActive = func() bool { return x.reads() || x.isFallback() }
+	read.IsActive = func() bool { return x.reads() || x.read.IsWithin(fallbackTime) }
 	read.Due = func() (string, []any) {
 		now, args := l.hub.store.Clock.Expression()
 		return fmt.Sprintf("SELECT 1 FROM chat_batches WHERE created_at > %s - %d AND server_id <> ?", now, fallbackTime.Milliseconds()), append(args, x.id)
@@ -111,7 +111,7 @@ func (l *link) jobs(announce, read jobs.Job) []jobs.Job {
 		announce, read,
 		{
 			Name: "find readers of chat", Interval: lookInterval, Due: x.readers, IsUncounted: true,
-			Run: jobs.All(func(context.Context) error { x.noteWanted(); return nil }),
+			Run: jobs.All(func(context.Context) error { x.wanted.Note(); x.wake.Raise(); return nil }),
 		},
 		{
 			Name: "connect chat to NATS", Interval: time.Second, MaxPause: maxReconnectPause, Wake: l.mustConnect, Run: jobs.All(l.connect),

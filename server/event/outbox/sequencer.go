@@ -55,7 +55,7 @@ type Sequencer struct {
 
 	lease    *jobs.Lease
 	isHolder atomic.Bool
-	busyAt   atomic.Int64 // when positions were last assigned, in nanoseconds
+	assigned store.Latest // positions were assigned
 
 	holder    prometheus.Gauge
 	sequenced prometheus.Counter
@@ -98,7 +98,7 @@ func (q *Sequencer) Job() jobs.Job {
 // isActive reports whether events of other servers must get their positions soon: on a server
 // with listeners, and while there are events.
 func (q *Sequencer) isActive() bool {
-	return (q.HasListeners != nil && q.HasListeners()) || time.Since(time.Unix(0, q.busyAt.Load())) < busyTime
+	return (q.HasListeners != nil && q.HasListeners()) || q.assigned.IsWithin(busyTime)
 }
 
 // Turn takes or renews the lease if necessary, and assigns positions to the events that
@@ -197,7 +197,7 @@ func (q *Sequencer) tell(ctx context.Context, rows []waiting, now instant.Instan
 		return
 	}
 	q.sequenced.Add(float64(len(rows)))
-	q.busyAt.Store(time.Now().UnixNano())
+	q.assigned.Note()
 	ended := time.Now()
 	for _, r := range rows {
 		tracing.Observe(q.trace(ctx, r, began, ended), q.delay, now.Sub(r.occurredAt).Seconds())
