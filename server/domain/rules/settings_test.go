@@ -153,7 +153,8 @@ func TestTimedSettingsEnd(t *testing.T) {
 		busy.Release()
 		// The job and a change may both find the ends.
 		r.set(`"slowSeconds":20,"expectedVersion":6`)
-		r.wantCauses("moderator", "moderator", "moderator", "moderator", "expired", "expired", "moderator")
+		moderator, expired := "chat.settings moderator", "chat.settings expired by itself"
+		r.wantShieldEvents(moderator, moderator, moderator, moderator, expired, expired, moderator)
 		events := r.events()
 		if e := events[4]; e.GetVersion() != 5 || e.ModeratorId != nil || e.GetClientId() != "" || e.GetSlowSeconds() != 10 || e.GetUniqueSeconds() != 5 {
 			t.Errorf("the event of the first end is %v", e)
@@ -162,15 +163,4 @@ func TestTimedSettingsEnd(t *testing.T) {
 			t.Errorf("the event of the second end is %v", e)
 		}
 	})
-}
-
-func (r *room) wantCauses(want ...string) {
-	r.t.Helper()
-	var got []string
-	for _, e := range r.events() {
-		got = append(got, e.GetCause())
-	}
-	if !slices.Equal(got, want) {
-		r.t.Errorf("the causes are %q, want %q", got, want)
-	}
 }
