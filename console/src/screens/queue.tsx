@@ -113,8 +113,8 @@ function HeldCard({ hold, isShown, onUser, onDecided }: { hold: HeldMessage; isS
   useEffect(() => {
     if (shown) text.current?.focus()
   }, [shown])
-  const act = (decision: 'approve' | 'deny', muteSeconds?: number) => (event: Event): void => {
-    if (busy || (event as KeyboardEvent).repeat) return
+  const act = (decision: 'approve' | 'deny', muteSeconds?: number) => (): void => {
+    if (busy) return
     if (!shown) return open(true)
     setBusy(decision + (muteSeconds ?? ''))
     void decide(desk, hold, decision, muteSeconds).then((counted) => (counted ? onDecided() : setBusy('')))

@@ -18,6 +18,9 @@ interface Layer {
   keys: Keys
 }
 
+/** The keys that go on while they are held: they only move. All others act once for each press. */
+const repeatable = ['j', 'k', 'ArrowDown', 'ArrowUp']
+
 const layers: Layer[] = []
 let prefix: { key: string; at: number } | undefined
 
@@ -39,6 +42,7 @@ addEventListener('keydown', (event) => {
   if (isControl && (event.key === 'Enter' || event.key === ' ')) return
   if (!areKeysOn() && event.key.length === 1 && event.key !== '?') return
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
+  if (event.repeat && !repeatable.includes(key)) return
   const pair = prefix && event.timeStamp - prefix.at < pairTime ? `${prefix.key} ${key}` : undefined
   for (const candidate of pair ? [pair, key] : [key]) {
     const layer = layers.findLast(({ keys }) => candidate in keys)
