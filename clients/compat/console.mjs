@@ -77,7 +77,7 @@ test('a moderator sees how long the afterglow of somebody else lasts', async (t)
   const undo = () => demo('DELETE', '/v1/moderation/bans', { channelId, batchId, restoreMessages: true })
   t.after(undo)
   const refresh = page.getByRole('button', { name: 'Refresh' })
-  const batch = page.getByRole('region', { name: 'Batches' }).getByRole('listitem').filter({ hasText: phrase })
+  const batch = page.getByRole('region', { name: 'Running' }).getByRole('listitem').filter({ hasText: phrase })
   await refresh.click()
   await batch.getByText(/^Afterglow: 4 min \d+ s$/).waitFor()
   await undo() // ends it

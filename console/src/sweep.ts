@@ -45,8 +45,9 @@ export interface Commit {
   retry: () => void
 }
 
-/** How often the progress of a commit is read. */
-const pollInterval = 700
+/** How often the progress of a commit is read: while the server bans, and after a commit that failed. */
+const busyInterval = 700
+const failedInterval = 3000
 
 /** Sweep is a sweep of a channel. It goes on while another screen is shown. */
 export class Sweep extends Watched {
@@ -135,6 +136,20 @@ export class Sweep extends Watched {
     if (this.commit && batchIdOf(this.commit) === batchId) this.#progress({ undone: true })
   }
 
+  /** see takes over how the batch of the commit is now. Others lift its bans too. */
+  see(rows: readonly BanBatch[]): void {
+    const { commit } = this
+    if (!commit || commit.undone) return
+    const id = commit.result?.batchId
+    // The server answers with the id only after a while. Until then it is the user's own batch since the start.
+    const batch = rows.find((row) => (id ? row.batchId === id : row.bannedBy.id === this.#userId && Date.parse(row.createdAt) >= commit.startedAt))
+    if (!batch) return
+    this.#progress({ batch })
+    if (commit.state === 'busy' || !isOver(batch)) return
+    actions.wasUndone(batch.batchId)
+    this.#progress({ undone: true })
+  }
+
   /** again looks for users who came after the preview of a commit that has ended. */
   again(): void {
     this.commit = undefined
@@ -150,23 +165,19 @@ export class Sweep extends Watched {
   }
 
   /**
-   * follow reads how far the batch has come, until it has ended and its afterglow too. A commit
-   * that failed is followed as well: the server may have done it.
+   * follow reads how far the batch has come, until the commit is done; from then on, the screen
+   * reads it. A commit that failed is followed as well: the server may have done it.
    */
   async #follow(commit: Commit): Promise<void> {
-    while (this.commit === commit && !commit.undone) {
-      await new Promise((resolve) => setTimeout(resolve, commit.state === 'busy' ? pollInterval : 3000))
-      await this.#readBatch(commit).catch(() => undefined) // The next round asks again.
-      if (commit.state === 'done' && commit.batch && afterglowEnd(commit) <= now()) return
+    while (this.commit === commit && !commit.undone && !(commit.state === 'done' && commit.batch)) {
+      await new Promise((resolve) => setTimeout(resolve, commit.state === 'failed' ? failedInterval : busyInterval))
+      await this.#read(commit).catch(() => undefined) // The next round asks again.
     }
   }
 
-  async #readBatch(commit: Commit): Promise<void> {
+  async #read(commit: Commit): Promise<void> {
     const { rows } = await this.#client.moderation.listBanBatches({ channelId: this.#channelId, limit: 20 })
-    const id = commit.result?.batchId
-    // The server answers with the id only after a while. Until then it is the user's own batch since the start.
-    const batch = rows.find((row) => (id ? row.batchId === id : row.bannedBy.id === this.#userId && Date.parse(row.createdAt) >= commit.startedAt))
-    if (batch && this.commit === commit) this.#progress({ batch })
+    if (this.commit === commit) this.see(rows)
   }
 
   #progress(change: Partial<Commit>): void {
@@ -174,6 +185,9 @@ export class Sweep extends Watched {
     this.changed()
   }
 }
+
+/** isOver reports whether nothing of a batch is in force any more. */
+const isOver = ({ bannedCount, stillBannedCount, afterglowEndsAt }: BanBatch): boolean => bannedCount > 0 && stillBannedCount === 0 && !afterglowEndsAt
 
 export const batchIdOf = ({ result, batch }: Commit): string | undefined => result?.batchId ?? batch?.batchId
 

@@ -39,6 +39,11 @@ test('a commit that is in progress is asked again with the same key', async () =
   assert.equal(sweep.commit.state, 'done')
   assert.equal(keys.length, 2)
   assert.equal(keys[0], keys[1])
-  sweep.wasUndone('b')
-  assert.equal(sweep.commit.undone, true)
+  const batch = { batchId: 'b', bannedCount: 3, stillBannedCount: 1, afterglowEndsAt: null }
+  sweep.see([batch])
+  assert.equal(sweep.commit.batch.stillBannedCount, 1)
+  sweep.see([{ ...batch, stillBannedCount: 0, afterglowEndsAt: new Date().toISOString() }])
+  assert.ok(!sweep.commit.undone, 'its afterglow can ban again')
+  sweep.see([{ ...batch, stillBannedCount: 0 }])
+  assert.equal(sweep.commit.undone, true, 'somebody else undid it')
 })

@@ -8,7 +8,7 @@ import { hrefOf } from '../route'
 import { Button, Empty, Note } from '../ui/basics'
 import { useLoad } from '../ui/load'
 import { Page, Waiting } from '../ui/page'
-import { BatchRow } from './batches'
+import { BatchRows } from './batches'
 import { causeOf } from './logline'
 import { LogGroup } from './logrow'
 
@@ -59,7 +59,7 @@ export function Away() {
         <>
           <Cards entries={others} batches={batches} hasMore={data.hasMore} />
           {data.hasMore && <Note kind="warn">More happened than this page shows. <a href={hrefOf({ channel: channel.username, screen: 'log' })}>The log</a> has everything.</Note>}
-          {batches.length > 0 && <section class="box" aria-label="Batches"><header><h2>Raids and other batches of bans</h2></header><ul class="entries">{batches.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={reload} />)}</ul></section>}
+          {batches.length > 0 && <section class="box" aria-label="Batches"><header><h2>Raids and other batches of bans</h2></header><BatchRows rows={batches} onUndone={reload} /></section>}
           <section class="box" aria-label="What was done">
             {others.length === 0 ? <Empty icon="check" title={batches.length > 0 ? 'Nothing else happened' : 'Nothing happened'}>No other moderator did anything in this time.</Empty>
               : <ul class="entries">{groupEntries(others).map((group) => <LogGroup key={group[0]!.id} group={group} />)}</ul>}

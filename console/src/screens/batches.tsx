@@ -7,7 +7,7 @@ import { formatNumber, plural } from '../format'
 import { hrefOf } from '../route'
 import { Button, Check, Empty, Problem, Progress, Remaining, Time } from '../ui/basics'
 import { Confirm } from '../ui/dialog'
-import { useList, useLoad } from '../ui/load'
+import { type Listed, useList, useLoad } from '../ui/load'
 import { useIsOver } from './raidpreview'
 
 /** For how long the messages of a batch can be restored. */
@@ -15,29 +15,44 @@ const restorable = 86_400_000
 const refreshInterval = 5000
 const pageSize = 20
 
-/** Batches lists who banned many users at once. The first page is read again and again: a sweep goes on, and others undo. */
-export function Batches({ changed, onUndone }: { changed: unknown; onUndone: (batchId: string) => void }) {
+/** useBatches reads the batches of the channel. The first page is read again and again: a sweep goes on, and others undo. */
+export function useBatches(changed: unknown, onRead: (rows: readonly BanBatch[]) => void): Listed<BanBatch> {
   const { client, channel } = useDesk()
-  const list = useList((cursor, signal) => client.moderation.listBanBatches({ channelId: channel.id, limit: pageSize, ...(cursor && { cursor }) }, { signal }), [channel.id, changed])
-  const { rows, reload } = list
-  const isOnePage = (rows?.length ?? 0) <= pageSize
+  const read = async (cursor?: string, signal?: AbortSignal) => {
+    const page = await client.moderation.listBanBatches({ channelId: channel.id, limit: pageSize, ...(cursor && { cursor }) }, { signal })
+    onRead(page.rows)
+    return page
+  }
+  const list = useList(read, [channel.id, changed])
+  const isOnePage = (list.rows?.length ?? 0) <= pageSize
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && isOnePage && reload(), refreshInterval)
+    const refresh = (): void => (isOnePage ? list.reload() : void read().catch(() => undefined)) // the pages that the user asked for stay
+    const timer = setInterval(() => !document.hidden && refresh(), refreshInterval)
     return () => clearInterval(timer)
-  }, [isOnePage, reload])
+  }, [isOnePage, list.reload])
+  return list
+}
+
+/** Batches lists who banned many users at once. */
+export function Batches({ list, rows, onUndone }: { list: Listed<BanBatch>; rows: readonly BanBatch[] | undefined; onUndone: (batchId: string) => void }) {
+  const { reload } = list
   return (
     <section class="box" aria-label="Batches">
       <header><h2 class="grow">Batches of bans</h2><Button little kind="plain" icon="refresh" onClick={reload}>Refresh</Button></header>
       {list.error ? <div class="inside"><Problem error={list.error} onRetry={reload} /></div> : null}
-      {!rows && list.slow && <Progress />}
-      {rows?.length === 0 && <Empty icon="raid" title="No batches yet">Sweeps and lists of bans appear here, and can be undone here.</Empty>}
-      {rows && rows.length > 0 && <ul class="entries">{rows.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={() => (reload(), onUndone(batch.batchId))} />)}</ul>}
+      {!list.rows && list.slow && <Progress />}
+      {list.rows?.length === 0 && <Empty icon="raid" title="No batches yet">Sweeps and lists of bans appear here, and can be undone here.</Empty>}
+      {rows && rows.length > 0 && <BatchRows rows={rows} onUndone={onUndone} />}
       {list.more && <div class="inside"><Button busy={list.loadingMore} onClick={list.more}>More</Button></div>}
     </section>
   )
 }
 
-export function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }) {
+export function BatchRows({ rows, onUndone }: { rows: readonly BanBatch[]; onUndone: (batchId: string) => void }) {
+  return <ul class="entries">{rows.map((batch) => <BatchRow key={batch.batchId} batch={batch} onUndone={() => onUndone(batch.batchId)} />)}</ul>
+}
+
+function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }) {
   const { channel } = useDesk()
   const readOnly = useReadOnly()
   const [asked, setAsked] = useState(false)

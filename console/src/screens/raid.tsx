@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { useDesk, useReadOnly } from '../desk'
 import { go, type Route } from '../route'
-import { problemOf, useSweep, type Conditions, type Sweep } from '../sweep'
+import { batchIdOf, problemOf, useSweep, type Conditions, type Sweep } from '../sweep'
 import { Button, Check, Choices, Empty, Field, Note, Problem, Progress } from '../ui/basics'
 import { Page } from '../ui/page'
 import { Select } from '../ui/select'
-import { Batches } from './batches'
+import { Batches, BatchRows, useBatches } from './batches'
 import { CommitPanel } from './raidcommit'
 import { PreviewPanel } from './raidpreview'
 
@@ -21,16 +21,21 @@ export function Raid({ route }: { route: Route }) {
     sweep.set({ kind: 'phrase', text: phrase })
     go({ ...route, query: {} }, true) // A reload must not bring it back over what the user typed.
   }, [phrase, sweep, commit === undefined])
+  const list = useBatches(`${commit?.state} ${commit?.undone} ${commit?.batch?.bannedCount}`, (rows) => sweep.see(rows))
+  // What still bans users stands first. The page's own commit has a panel.
+  const running = list.rows?.filter(({ afterglowEndsAt, batchId }) => afterglowEndsAt && batchId !== (commit && batchIdOf(commit))) ?? []
+  const undone = (batchId: string): void => (list.reload(), sweep.wasUndone(batchId))
   return (
     <Page title="Raid">
       {readOnly && <Note kind="danger">You no longer moderate this channel, so you cannot ban anybody.</Note>}
+      {running.length > 0 && <section class="box" aria-label="Running"><header><h2>An afterglow is running</h2></header><BatchRows rows={running} onUndone={undone} /></section>}
       {commit ? <CommitPanel sweep={sweep} commit={commit} readOnly={readOnly} /> : !readOnly && (
         <div class="raid">
           <ConditionsForm sweep={sweep} />
           <section class="box" aria-label="Preview"><Result sweep={sweep} /></section>
         </div>
       )}
-      <Batches changed={`${commit?.state} ${commit?.undone} ${commit?.batch?.bannedCount}`} onUndone={(batchId) => sweep.wasUndone(batchId)} />
+      <Batches list={list} rows={list.rows?.filter((row) => !running.includes(row))} onUndone={undone} />
     </Page>
   )
 }

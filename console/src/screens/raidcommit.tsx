@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { now } from '../api/clock'
 import { useDesk } from '../desk'
 import { formatDuration, formatNumber, plural } from '../format'
 import { useStored } from '../model/store'
@@ -23,7 +24,7 @@ export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit:
         {state === 'busy' && <progress class="bar-progress" max={matched} value={Math.min(count, matched)} aria-label="Users banned" />}
         {state === 'busy' && <p class="muted">The server goes on even if you leave this screen or close the page.</p>}
         {state === 'failed' && <Problem error={commit.error} onRetry={readOnly ? undefined : commit.retry} />}
-        {undone && <Note kind="good">The bans of this sweep are lifted.</Note>}
+        {undone && <Note kind="good">Nobody is banned by this sweep any more.</Note>}
         {state === 'done' && !undone && <Outcome commit={commit} count={count} />}
         {state === 'done' && !undone && batchId && <Propagation batchId={batchId} />}
         <div class="row wrap">
@@ -32,16 +33,17 @@ export function CommitPanel({ sweep, commit, readOnly }: { sweep: Sweep; commit:
           {state !== 'busy' && <Button kind="main" icon="plus" onClick={() => sweep.close()}>New sweep</Button>}
         </div>
       </div>
-      {asked && <UndoBatch batch={commit.batch!} onClose={() => setAsked(false)} onUndone={() => sweep.wasUndone(batchId!)} />}
+      {asked && !undone && <UndoBatch batch={commit.batch!} onClose={() => setAsked(false)} onUndone={() => sweep.wasUndone(batchId!)} />}
     </section>
   )
 }
 
-function titleOf({ state, matched, undone, result }: Commit, count: number): string {
-  if (undone) return 'Sweep undone'
+function titleOf({ state, matched, undone, batch, result }: Commit, count: number): string {
+  if (undone) return batch?.expiresAt && Date.parse(batch.expiresAt) <= now() ? 'The bans have ended' : 'Sweep undone'
   if (state === 'failed') return 'The server did not confirm the sweep'
   if (state === 'busy') return `Banning: ${formatNumber(count)} of ${plural(matched, 'user')}`
-  return result?.status === 'ENDED' ? `Sweep ended after ${plural(count, 'user')}` : `${plural(count, 'user')} banned`
+  const still = batch && batch.stillBannedCount < batch.bannedCount ? `, ${batch.stillBannedCount || 'none'} still` : ''
+  return (result?.status === 'ENDED' ? `Sweep ended after ${plural(count, 'user')}` : `${plural(count, 'user')} banned`) + still
 }
 
 function Outcome({ commit, count }: { commit: Commit; count: number }) {
