@@ -14,6 +14,8 @@ test('the ends of the bans that an undo lifted form a group too', () => {
 test('entries that follow each other and are alike form a group', () => {
   const rows = [row(9, 'channel.mute'), row(8, 'channel.mute'), row(7, 'channel.mute', 'n'), row(6, 'channel.ban'), row(5, 'channel.ban', 'm', 'b'), row(4, 'channel.mute')]
   assert.deepEqual(groupEntries(rows).map((group) => group.length), [2, 1, 1, 1, 1])
+  const decided = (sequence, status) => ({ ...row(sequence, 'channel.chat.hold.update'), payload: { status } })
+  assert.equal(groupEntries([decided(3, 'DENIED'), decided(2, 'DENIED'), decided(1, 'APPROVED')]).length, 2)
 })
 
 /** clientOf serves a log, newest first. */

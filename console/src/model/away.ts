@@ -53,12 +53,12 @@ export async function readAway(client: Moderato, channelId: string, seen: Seen |
   return { entries: parts.flatMap(({ entries }) => entries).sort((a, b) => b.sequence - a.sequence), hasMore: parts.some(({ hasMore }) => hasMore) }
 }
 
-/** groupEntries joins entries that follow each other and are of the same kind, moderator and batch. */
+/** groupEntries joins entries that follow each other and are of the same kind, moderator, batch and decision. */
 export function groupEntries(entries: LogEntry[]): LogEntry[][] {
   const groups: LogEntry[][] = []
   for (const entry of entries) {
     const last = groups.at(-1)
-    const isSame = last && last[0]!.type === entry.type && last[0]!.moderator?.id === entry.moderator?.id && batchOf(last[0]!) === batchOf(entry)
+    const isSame = last && last[0]!.type === entry.type && last[0]!.moderator?.id === entry.moderator?.id && last[0]!.payload.status === entry.payload.status && batchOf(last[0]!) === batchOf(entry)
     if (isSame) last.push(entry)
     else groups.push([entry])
   }

@@ -48,7 +48,7 @@ function Sentence({ event }: { event: Event }) {
     default: {
       const { userId = '', moderatorId } = event.payload as { userId?: string; moderatorId?: string | null }
       const [, role, verb] = /^(.*)\.(add|remove)$/.exec(event.type) ?? []
-      if (!role) return <>{verbOf(event.type)}<By id={moderatorId ?? ''} /></>
+      if (!role) return <>{verbOf(event)}<By id={moderatorId ?? ''} /></>
       return <UserSentence userId={userId} text={`${verb === 'add' ? 'is now' : 'is no longer'} a ${roles[role] ?? ''}`} by={moderatorId ?? ''} />
     }
   }

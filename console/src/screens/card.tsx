@@ -65,6 +65,7 @@ const withArticle: Record<string, string> = { owner: 'the owner', moderator: 'a 
 function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm: (form: Form) => void }) {
   const { client, channel } = useDesk()
   const target = user.user
+  const log = user.log.filter(({ type }) => type !== 'channel.chat.hold.update') // stands above
   return (
     <>
       <div class="row wrap">
@@ -98,8 +99,8 @@ function Content({ user, canAct, onForm }: { user: Card; canAct: boolean; onForm
       )}
       <section class="section">
         <h3>History in this channel</h3>
-        {user.log.length === 0 && <p class="muted">Nothing was done about this user.</p>}
-        <ul class="lines">{user.log.map((entry) => <li key={entry.id}><LogLine entry={entry} /></li>)}</ul>
+        {log.length === 0 && <p class="muted">Nothing was done about this user.</p>}
+        <ul class="lines">{log.map((entry) => <li key={entry.id}><LogLine entry={entry} /></li>)}</ul>
       </section>
       {user.elsewhere.length > 0 && (
         <section class="section">

@@ -5,12 +5,13 @@ import { useDesk } from '../desk'
 import { formatNumber, plural } from '../format'
 import { batchOf, type Filters, kindOf } from '../model/logfilter'
 import { Button, nameColor, Time } from '../ui/basics'
-import { causeOf, detailOf, Evidence, verbOf } from './logline'
+import { actorOf, causeOf, detailOf, Evidence, verbOf } from './logline'
 
 /** LogRow tells what was done, to whom, by whom and why, and undoes it. */
 function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo: boolean; onFilter?: (change: Partial<Filters>) => void }) {
   const { openCard } = useDesk()
-  const { user, moderator, evidence } = entry
+  const { user, evidence } = entry
+  const actor = actorOf(entry)
   const cause = causeOf(entry)
   const reason = entry.endReason ?? entry.reason
   return (
@@ -18,10 +19,10 @@ function LogRow({ entry, canUndo, onFilter }: { entry: LogEntry; canUndo: boolea
       <Time at={entry.createdAt} />
       <div class="grow">
         <p class="row wrap entry-line">
-          <strong>{verbOf(entry.type)}</strong>
+          <strong>{verbOf(entry)}</strong>
           {user && <button type="button" class={`user-link user-text ${nameColor(user.id)}`} onClick={() => openCard(user.id)}><bdi>{user.displayName}</bdi></button>}
           {detailOf(entry) && <span class="muted">{detailOf(entry)}</span>}
-          {moderator && cause !== 'it ended by itself' && <span class="muted">by <bdi class="user-text">{moderator.displayName}</bdi></span>}
+          {actor && <span class="muted">by <bdi class="user-text">{actor.displayName}</bdi></span>}
           {cause && (entry.batchId && onFilter ? <button type="button" class="chip accent link-chip" title="Show the batch" onClick={() => onFilter({ batchId: entry.batchId! })}>{cause}</button> : <span class="chip">{cause}</span>)}
         </p>
         <div class="row wrap entry-line">
@@ -61,14 +62,14 @@ export function LogGroup({ group, canUndo, onFilter }: { group: LogEntry[]; canU
   const first = group[0]!
   const row = (entry: LogEntry) => <LogRow key={entry.id} entry={entry} canUndo={canUndo?.has(entry.id) ?? false} {...(onFilter && { onFilter })} />
   if (group.length === 1) return row(first)
-  const { moderator } = first
+  const actor = actorOf(first)
   const batchId = batchOf(first)
   return (
     <li>
       <Time at={first.createdAt} />
       <details class="grow" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          <strong>{verbOf(first.type)}</strong>: {formatNumber(group.length)} {batchId ? 'users' : 'times'}{moderator && <>, by <bdi>{moderator.displayName}</bdi></>}
+          <strong>{verbOf(first)}</strong>: {formatNumber(group.length)} {batchId ? 'users' : 'times'}{actor && <>, by <bdi>{actor.displayName}</bdi></>}
           {batchId && onFilter && <> <button type="button" class="chip accent link-chip" title="Show the batch" onClick={() => onFilter({ batchId })}>{causeOf(first)}</button></>}
         </summary>
         {isOpen && <ul class="entries">{group.map(row)}</ul>}

@@ -59,6 +59,7 @@ export class MessageRow extends Component<Props, { hasTools: boolean }> {
           <bdi class="text">{spans && message.emotes.length === 0 ? <Marked text={message.text} spans={spans} /> : <Text message={message} />}</bdi>
           {flag && !hold && <span class="chip warn"><Icon name="flag" />Flagged{ruleNames && <>: <bdi>{ruleNames}</bdi></>}</span>}
           {hold && <HoldMark hold={hold} ruleNames={ruleNames} {...(!readOnly && { onDecide: this.props.onDecide })} />}
+          {deletion && hold && <span class="why">·</span>}
           {deletion && <Why deletion={deletion} names={names} />}
         </div>
         {this.state.hasTools && !readOnly && !deletion && !hold && (
