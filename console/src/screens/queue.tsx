@@ -58,6 +58,11 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
   useEffect(() => {
     if (!chosen && current) choose(current)
   }, [chosen, current])
+  // The list begins so that the current message is among those that it shows.
+  const first = useRef(0)
+  first.current = Math.max(0, Math.min(first.current, at, rows.length - maxListed), at - maxListed + 1)
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => showCurrent(list.current), [current?.messageId])
   const move = (by: number) => (): void => pick(rows[Math.min(rows.length - 1, Math.max(0, at + by))], false)
   useKeys({ j: move(1), k: move(-1), ArrowDown: move(1), ArrowUp: move(-1) })
   if (readOnly) return <Note kind="danger">You no longer moderate this channel, so you cannot see its queue.</Note>
@@ -71,8 +76,8 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
           <HeldCard key={current.messageId} hold={current} isShown={current.messageId === shownId} onUser={onUser} onDecided={() => pick(rows[at + 1] ?? rows[at - 1], true)} />
           <section class="box" aria-label="All that wait">
             <header><h2 class="grow"><span role="status">{hasMore && !ruleId && !userId ? `More than ${plural(rows.length, 'message')}` : `${plural(rows.length, 'message')} ${rows.length === 1 ? 'waits' : 'wait'}`}</span></h2></header>
-            <ul class="waiting-list">{rows.slice(0, maxListed).map((hold) => (
-              <li><button type="button" aria-current={hold === current} onClick={() => pick(hold, false)}><strong class={`cut ${nameColor(hold.user.id)}`}><bdi>{hold.user.displayName}</bdi></strong>{isTaken(hold, desk.profile.userId) && <span class="chip warn">Taken</span>}<span class="grow" /><span class="small muted unbroken"><Remaining until={hold.expiresAt} /></span></button></li>
+            <ul class="waiting-list" ref={list}>{rows.slice(first.current, first.current + maxListed).map((hold) => (
+              <li key={hold.messageId}><button type="button" aria-current={hold === current} onClick={() => pick(hold, false)}><strong class={`cut ${nameColor(hold.user.id)}`}><bdi>{hold.user.displayName}</bdi></strong>{isTaken(hold, desk.profile.userId) && <span class="chip warn">Taken</span>}<span class="grow" /><span class="small muted unbroken"><Remaining until={hold.expiresAt} /></span></button></li>
             ))}</ul>
             {rows.length > maxListed && <p class="inside small muted">And {plural(rows.length - maxListed, 'other')}.</p>}
           </section>
@@ -80,6 +85,12 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
       )}
     </>
   )
+}
+
+/** showCurrent scrolls a list to its current row, and nothing else: below the card, the list may be out of sight. */
+function showCurrent(list: HTMLElement | null): void {
+  const row = list?.querySelector<HTMLElement>('[aria-current=true]')
+  if (list && row) list.scrollTop = Math.max(row.offsetTop + row.offsetHeight - list.clientHeight, Math.min(list.scrollTop, row.offsetTop))
 }
 
 const isTaken = ({ claimedBy, claimedUntil }: HeldMessage, userId: string): boolean => !!claimedBy && claimedBy.id !== userId && Date.parse(claimedUntil ?? '') > now()
@@ -128,7 +139,7 @@ function HeldCard({ hold, isShown, onUser, onDecided }: { hold: HeldMessage; isS
         {shown ? <div class="held-text" ref={text} tabIndex={-1}><Marked text={hold.message} spans={hold.spans} /></div>
           : <button type="button" class="held-text" onFocus={(event) => event.currentTarget.matches(':focus-visible') && open(true)} onClick={() => open(true)}><span class="blurred" aria-hidden="true">{hold.message}</span><span class="chip">Show the text</span></button>}
         <p class="row wrap tight"><span class="muted">Held by</span><RuleNames ids={hold.rules} /></p>
-        <div class="row wrap">
+        <div class="row wrap decisions">
           <Button kind="main" icon="check" keys="A" busy={busy === 'approve'} disabled={!!busy} onClick={act('approve')}>Approve</Button>
           <Button kind="danger" icon="close" keys="X" busy={busy === 'deny'} disabled={!!busy} onClick={act('deny')}>Deny</Button>
           <Button icon="mute" busy={busy === 'deny600'} disabled={!!busy} onClick={act('deny', 600)}>Deny and mute 10 min</Button>
