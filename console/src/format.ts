@@ -19,7 +19,7 @@ export function formatWhen(at: string): string {
   return isToday ? clockTime.format(milliseconds) : dayTime.format(milliseconds)
 }
 
-const units: [number, string][] = [[86_400, 'd'], [3_600, 'h'], [60, 'min'], [1, 's']]
+const units: [number, string][] = [[86_400, 'day'], [3_600, 'h'], [60, 'min'], [1, 's']]
 
 /** formatDuration returns a duration in its two largest units, such as "1 h 5 min". */
 export function formatDuration(seconds: number): string {
@@ -27,7 +27,7 @@ export function formatDuration(seconds: number): string {
   const parts: string[] = []
   for (const [size, name] of units) {
     const count = Math.floor(rest / size)
-    if (count > 0) parts.push(`${count} ${name}`)
+    if (count > 0) parts.push(`${count} ${name}${name === 'day' && count > 1 ? 's' : ''}`)
     else if (parts.length > 0) break
     rest -= count * size
     if (parts.length === 2) break
