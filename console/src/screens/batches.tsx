@@ -1,12 +1,14 @@
-import type { BanBatch } from '@moderato-live/client'
+import type { BanBatch, Event } from '@moderato-live/client'
 import { useEffect, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { now } from '../api/clock'
 import { useDesk, useReadOnly } from '../desk'
 import { formatNumber, plural } from '../format'
+import { useStored } from '../model/store'
 import { hrefOf } from '../route'
 import { Button, Check, Empty, Problem, Progress, Remaining, Time } from '../ui/basics'
 import { Confirm } from '../ui/dialog'
+import { Icon } from '../ui/icon'
 import { type Listed, useList, useLoad } from '../ui/load'
 import { useIsOver } from './raidpreview'
 
@@ -78,6 +80,39 @@ function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }
 export function Afterglow({ until }: { until: string }) {
   const isOver = useIsOver(until)
   return isOver ? <span class="chip">Afterglow over</span> : <span class="chip warn">Afterglow: <Remaining until={until} /></span>
+}
+
+/** How long the page waits for further events of a batch before it reads the batches. */
+const settling = 1000
+
+/**
+ * AfterglowChips tell who still bans users by an afterglow, which no event tells. The batches are
+ * read when bans of a batch were made or lifted, and from time to time while an afterglow runs.
+ */
+export function AfterglowChips() {
+  const { client, channel, store } = useDesk()
+  const latest = useStored(store, ({ recent, connection }) => `${recent.find(isOfBatch)?.metadata.messageId} ${connection.state === 'live'}`)
+  const { data, reload } = useLoad((signal) => Promise.resolve(client.moderation.listBanBatches({ channelId: channel.id, limit: pageSize }, { signal })), [channel.id, useSettled(latest, settling)])
+  const running = data?.rows.filter(({ afterglowEndsAt }) => afterglowEndsAt && Date.parse(afterglowEndsAt) > now()) ?? []
+  const isRunning = running.length > 0
+  useEffect(() => {
+    if (!isRunning) return
+    const timer = setInterval(() => !document.hidden && reload(), refreshInterval)
+    return () => clearInterval(timer)
+  }, [isRunning])
+  return <>{running.map(({ batchId, bannedBy, afterglowEndsAt }) => <li key={batchId}><a class="chip danger link-chip" href={hrefOf({ channel: channel.username, screen: 'raid' })}><Icon name="raid" /><span>Afterglow of <bdi>{bannedBy.displayName}</bdi>: <Remaining until={afterglowEndsAt!} /></span></a></li>)}</>
+}
+
+const isOfBatch = ({ type, payload }: Event): boolean => (type === 'channel.ban' || type === 'channel.unban') && !!payload.batchId
+
+/** useSettled returns a value once it has not changed for a time. */
+function useSettled<Value>(value: Value, milliseconds: number): Value {
+  const [settled, set] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => set(value), milliseconds)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
 }
 
 /** UndoBatch asks before it lifts the bans of a batch, or ends an afterglow that has banned nobody yet. */

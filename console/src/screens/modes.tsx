@@ -1,6 +1,6 @@
 import type { FieldError, GetModerationSettingsResponse, GetShieldResponse, UpdateChatSettingsResponse } from '@moderato-live/client'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { useDesk, useReadOnly } from '../desk'
 import { changesOf, isFromShield, isSame, modesOf, type Setting, settings, textOf, type Settings } from '../model/modes'
@@ -12,6 +12,7 @@ import { Icon } from '../ui/icon'
 import { useLoad, type Loaded } from '../ui/load'
 import { Waiting } from '../ui/page'
 import { Select } from '../ui/select'
+import { AfterglowChips } from './batches'
 
 /** useLatest changes when one of the types of events came, and after each interruption. */
 export function useLatest(store: Store, prefix: string): string {
@@ -35,9 +36,12 @@ export function ModeStrip({ children }: { children?: ComponentChildren }) {
   const { channel } = useDesk()
   const { data, error, reload } = useModes()
   const modes = data && modesOf(data)
+  const [frame, doesScroll] = useScrolling<HTMLDivElement>()
   return (
-    <div class="mode-strip" role="group" aria-label="Modes of the chat">
-      <ul class="row wrap grow">
+    <div class="mode-strip">
+      <div class="modes grow" ref={frame} role="group" aria-label="Modes of the chat" {...(doesScroll && { tabIndex: 0 })}>
+      <ul class="row wrap">
+        <AfterglowChips />
         {error ? <li class="row small"><span class="danger-text">The modes are not known.</span><Button little onClick={reload}>Try again</Button></li> : null}
         {modes?.length === 0 && <li class="small muted">Everybody may write</li>}
         {modes?.map(({ name, text }) => {
@@ -46,10 +50,24 @@ export function ModeStrip({ children }: { children?: ComponentChildren }) {
           return <li class="chip warn"><Icon name={isRaised ? 'raid' : 'clock'} /><span>{text}{isRaised ? ', shield' : timed && <>, <Remaining until={timed.endsAt} /></>}</span></li>
         })}
       </ul>
+      </div>
       <a class="button little" href={hrefOf({ channel: channel.username, screen: 'rules', part: 'modes' })} aria-label="Change the modes"><Icon name="settings" /><span class="wide">Change</span></a>
       {children}
     </div>
   )
+}
+
+/** useScrolling reports whether an element is wider than there is room, so that the keyboard scrolls it. */
+function useScrolling<Element extends HTMLElement>() {
+  const frame = useRef<Element>(null)
+  const [doesScroll, set] = useState(false)
+  useEffect(() => {
+    const element = frame.current!
+    const observer = new ResizeObserver(() => set(element.scrollWidth > element.clientWidth))
+    for (const one of [element, element.firstElementChild!]) observer.observe(one)
+    return () => observer.disconnect()
+  }, [])
+  return [frame, doesScroll] as const
 }
 
 const durations = [[0, 'Until changed'], [300, '5 min'], [600, '10 min'], [1800, '30 min'], [3600, '1 h'], [86_400, '1 day']] as const
@@ -82,8 +100,8 @@ export function ModeSettings() {
     const timed = data.timed.find((one) => one.setting === name)
     return (
       <>
-        {isFromShield(data, name) && <span class="small shield-note"><Icon name="raid" /><span>Shield: {textOf(setting, data[name])}{shieldEndsAt && <> until <Time at={shieldEndsAt} /></>}</span></span>}
-        {timed && <span class="small timed-note">Returns by itself in <Remaining until={timed.endsAt} />.</span>}
+        {isFromShield(data, name) && <span class="small shield-note"><Icon name="raid" /><span>Now, by the shield: {textOf(setting, data[name])}</span></span>}
+        {timed && <span class="small timed-note">The former value returns in <Remaining until={timed.endsAt} />.</span>}
       </>
     )
   }
