@@ -5,6 +5,12 @@ import { formatDuration } from './format'
 
 export const statuses: Record<string, string> = { PENDING: 'Held', APPROVED: 'Approved', DENIED: 'Denied', EXPIRED: 'Expired', CANCELLED: 'Cancelled' }
 
+/** How many messages the list beside the current one shows. */
+export const maxListed = 50
+
+/** firstListed returns where the list begins: where it began before, unless the current message would not be in it. */
+export const firstListed = (before: number, at: number, count: number): number => Math.max(0, Math.min(before, at, count - maxListed), at - maxListed + 1)
+
 /** Why a decision did not count. Of a message that somebody else decided, who it was. */
 function reasonOf(result: string, status: string | null, by: string | undefined): string {
   if (result === 'ALREADY_DECIDED') return `It was ${(statuses[status ?? ''] ?? 'decided').toLowerCase()} before${by ? ` by ${by}` : ''}.`

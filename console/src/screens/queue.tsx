@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { now } from '../api/clock'
 import { ruleName, useDesk, useReadOnly } from '../desk'
 import { formatDay, plural } from '../format'
-import { decide, statuses } from '../hold'
+import { decide, firstListed, maxListed, statuses } from '../hold'
 import { readQueue } from '../model/live'
 import { useName } from '../model/names'
 import { useStored } from '../model/store'
@@ -19,8 +19,6 @@ import { useFilters } from './userlist'
 
 /** How often a claim, which holds for 30 s, is renewed. */
 const renewal = 20_000
-/** How many messages the list beside the current one shows. */
-const maxListed = 50
 
 /** Queue shows the held messages, one large. What was decided is found by its status. */
 export function Queue({ route }: { route: Route }) {
@@ -58,9 +56,8 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
   useEffect(() => {
     if (!chosen && current) choose(current)
   }, [chosen, current])
-  // The list begins so that the current message is among those that it shows.
   const first = useRef(0)
-  first.current = Math.max(0, Math.min(first.current, at, rows.length - maxListed), at - maxListed + 1)
+  first.current = firstListed(first.current, at, rows.length)
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => showCurrent(list.current), [current?.messageId])
   const move = (by: number) => (): void => pick(rows[Math.min(rows.length - 1, Math.max(0, at + by))], false)
