@@ -43,8 +43,13 @@ test('the shield is raised once it is confirmed, tells its end, and is lowered',
   await shield.click()
   const up = page.getByRole('dialog', { name: 'The shield is up' })
   await up.getByText(/Raised by Tomasz Wrona: “bots”. It ends in 4 min/).waitFor()
+  assert.ok(await up.getByRole('button', { name: 'Change the end' }).isDisabled(), 'nothing shortens it by chance')
   await up.getByRole('button', { name: 'Lower the shield' }).click()
   await page.getByRole('switch', { name: 'Shield', exact: true, checked: false }).waitFor()
+  await toast(page, 'Lowered the shield').getByRole('button', { name: 'Undo' }).click()
+  await shield.and(page.locator('[aria-checked=true]')).click()
+  await up.getByText(/Raised by Tomasz Wrona: “bots”. It ends in 4 min/).waitFor()
+  await up.getByRole('button', { name: 'Lower the shield' }).click()
   await strip.getByText('Everybody may write').waitFor()
 })
 

@@ -37,30 +37,33 @@ const durations = [[300, '5 min'], [900, '15 min'], [1800, '30 min'], [3600, '1 
 
 function ShieldDialog({ shield: { active, startedBy, cause, reason: former, endsAt, preset }, onChanged, onClose }: { shield: GetShieldResponse; onChanged: () => void; onClose: () => void }) {
   const { client, channel } = useDesk()
-  const [seconds, setSeconds] = useState<number>(900)
+  // What the user does not choose does not shorten a shield that is up.
+  const [seconds, setSeconds] = useState(active ? undefined : 900)
   const [reason, setReason] = useState('')
   const [isBusy, setBusy] = useState(false)
   const change = async (doing: string, done: string, body: { active: boolean; durationSeconds?: number; reason?: string }): Promise<void> => {
     setBusy(true)
     // Lowered by mistake, it is raised again for as long as it had left.
     const left = Math.max(60, Math.round((Date.parse(endsAt ?? '') - now()) / 1000)) || 900
-    const back = active ? { active, durationSeconds: left } : { active }
+    const back = active ? { active, durationSeconds: left, ...(former && { reason: former }) } : { active }
     const result = await actions.run(doing, done, (options) => client.rules.updateShield({ channelId: channel.id, ...body }, options), () => (options) => client.rules.updateShield({ channelId: channel.id, ...back }, options).then(onChanged))
     setBusy(false)
     if (result) (onChanged(), onClose())
   }
-  const raise = (): void => void change(active ? 'Changing the end of the shield' : 'Raising the shield', active ? `The shield ends in ${formatDuration(seconds)}` : 'Raised the shield', { active: true, durationSeconds: seconds, ...(reason.trim() && { reason: reason.trim() }) })
+  const raise = (): void => {
+    if (seconds) void change(active ? 'Changing the end of the shield' : 'Raising the shield', active ? `The shield ends in ${formatDuration(seconds)}` : 'Raised the shield', { active: true, durationSeconds: seconds, ...(reason.trim() && { reason: reason.trim() }) })
+  }
   return (
     <Dialog title={active ? 'The shield is up' : 'Raise the shield?'} onClose={onClose} onSubmit={raise} footer={<>
       {active && <Button kind="danger" class="push" busy={isBusy} onClick={() => void change('Lowering the shield', 'Lowered the shield', { active: false })}>Lower the shield</Button>}
       <Button onClick={onClose}>Cancel</Button>
-      <Button type="submit" kind="main" busy={isBusy}>{active ? 'Change the end' : 'Raise the shield'}</Button>
+      <Button type="submit" kind="main" busy={isBusy} disabled={!seconds}>{active ? 'Change the end' : 'Raise the shield'}</Button>
     </>}>
       {active && <p>{startedBy ? <>Raised by <bdi>{startedBy.displayName}</bdi></> : cause === 'automatic' ? 'Raised by itself' : 'Raised'}{former && <>: “<bdi class="user-text">{former}</bdi>”</>}. {endsAt && <>It ends in <Remaining until={endsAt} />.</>}</p>}
       <h3>{active ? 'It changes' : 'This changes for everybody in the chat'}</h3>
       <PresetSummary preset={preset} />
       <p class="small muted">Of each setting, the stricter one holds. When the shield ends, the settings are as before. {channel.role === 'owner' && <a href={hrefOf({ channel: channel.username, screen: 'rules', part: 'shield' })} onClick={onClose}>Change what it does</a>}</p>
-      <div class="field"><span class="label">{active ? 'It ends, from now, in' : 'It ends by itself in'}</span><Choices<number> label="Duration" values={durations} value={seconds} onChange={setSeconds} /></div>
+      <div class="field"><span class="label">{active ? 'It ends, from now, in' : 'It ends by itself in'}</span><Choices<number | undefined> label="Duration" values={durations} value={seconds} onChange={setSeconds} /></div>
       <Field label="Reason (optional)">{(attributes) => <input class="input" {...attributes} value={reason} maxLength={500} autocomplete="off" onInput={(event) => setReason(event.currentTarget.value)} />}</Field>
     </Dialog>
   )
