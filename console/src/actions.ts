@@ -15,13 +15,16 @@ export interface Notice {
   /** Which batch the undo lifts, if it lifts the bans of many users. */
   batchId?: string
   retry?: () => void
+  /** The timer after which it leaves. */
+  leaving?: ReturnType<typeof setTimeout> | undefined
 }
 
 /** Change sends a change with an idempotency key. */
 export type Change<Result> = (options: { idempotencyKey: string }) => Promise<Result>
 
-/** How long a notice of something done is shown. One that failed stays. */
+/** How long a notice is shown: of what failed longer, so that the user can read it and try again. */
 const shownFor = 10_000
+const failedFor = 30_000
 const maxNotices = 2
 const maxChanges = 100
 
@@ -38,6 +41,7 @@ class Actions extends Watched {
    */
   async run<Result>(doing: string, done: string, change: Change<Result>, undo?: (result: Result) => Change<unknown> | undefined, batchOf?: (result: Result) => string): Promise<Result | undefined> {
     const notice: Notice = { id: this.#nextId++, doing, done, state: 'busy' }
+    this.#drop((other) => wasRefused(other) && other.doing === doing)
     const idempotencyKey = newKey()
     const attempt = async (): Promise<Result | undefined> => {
       this.#set(notice, { state: 'busy', error: '' })
@@ -47,7 +51,6 @@ class Actions extends Watched {
         if (batchOf) notice.batchId = batchOf(result)
         this.#set(notice, { state: 'done' })
         this.#remember(notice, back)
-        this.#expire(notice)
         return result
       } catch (error) {
         const failed: Partial<Notice> = { state: 'failed', error: messageOf(error) }
@@ -64,7 +67,6 @@ class Actions extends Watched {
     const notice: Notice = { id: this.#nextId++, doing: done, done, state: 'done', batchId }
     this.#set(notice, {})
     this.#remember(notice, back)
-    this.#expire(notice)
     return () => void notice.undo?.()
   }
 
@@ -82,7 +84,6 @@ class Actions extends Watched {
           await back({ idempotencyKey })
           this.#forget(notice)
           this.#set(notice, { state: 'undone' })
-          this.#expire(notice)
         } catch (error) {
           this.#set(notice, { state: 'failed', error: messageOf(error), retry: () => void notice.undo?.() })
         }
@@ -113,11 +114,20 @@ class Actions extends Watched {
     if (!latest.undo) return this.report(`“${latest.done}” cannot be undone.`)
     if (!latest.batchId || latest.state === 'asking') return void latest.undo()
     this.#set(latest, { state: 'asking' })
-    this.#expire(latest)
   }
 
   dismiss(notice: Notice): void {
-    this.notices = this.notices.filter((other) => other !== notice)
+    if (notice.state === 'asking') notice.state = 'done' // it asks again
+    this.#drop((other) => other === notice)
+  }
+
+  /** leave drops what was refused on the screen that the user leaves. What can be repeated stays. */
+  leave(): void {
+    this.#drop(wasRefused)
+  }
+
+  #drop(isOver: (notice: Notice) => boolean): void {
+    this.notices = this.notices.filter((notice) => !isOver(notice))
     this.changed()
   }
 
@@ -125,12 +135,9 @@ class Actions extends Watched {
     Object.assign(notice, change)
     if (change.state !== 'failed') delete notice.retry
     this.notices = [...this.notices.filter((other) => other !== notice), notice].slice(-maxNotices)
+    clearTimeout(notice.leaving)
+    notice.leaving = notice.state === 'busy' ? undefined : setTimeout(() => this.dismiss(notice), notice.state === 'failed' ? failedFor : shownFor)
     this.changed()
-  }
-
-  #expire(notice: Notice): void {
-    const { state } = notice
-    setTimeout(() => notice.state === state && this.dismiss(notice), shownFor)
   }
 }
 
@@ -145,6 +152,8 @@ export function useNotices(): Notice[] {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+const wasRefused = ({ state, retry }: Notice): boolean => state === 'failed' && !retry
 
 function isWorthRepeating(error: unknown): boolean {
   return error instanceof ModeratoError && (error.status === undefined || error.status >= 500 || error.status === 429 || error.status === 409)

@@ -37,6 +37,7 @@ let wasShown = false
 export function App() {
   const route = useRoute()
   const user = useLoad(readUser, [])
+  useEffect(() => actions.leave(), [route.channel, route.screen, route.part])
   if (user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
   if (!user.data) return <main class="welcome">{user.slow && <Progress />}</main>
   const { profile, channels } = user.data

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { load } from './load.mjs'
 
 const { actions } = await load('actions.ts')
+mock.timers.enable({ apis: ['setTimeout'] })
 const ok = async () => ({ batchId: 'b' })
 const latest = () => actions.notices.at(-1)
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -43,4 +44,28 @@ test('an undo that failed says what failed', async () => {
   actions.undoLatest()
   await settled()
   assert.deepEqual([latest().doing, latest().error], ['Undoing “Banned Ada”', 'no right'])
+})
+
+test('what failed leaves after a time, with the next try, or with its screen', async () => {
+  const refused = async () => { throw new Error('no right') }
+  const failures = () => actions.notices.filter(({ state }) => state === 'failed').map(({ doing }) => doing)
+  mock.timers.tick(60_000)
+  await actions.run('Banning Ada', 'Banned Ada', refused)
+  mock.timers.tick(29_000)
+  assert.deepEqual(failures(), ['Banning Ada'])
+  await actions.run('Banning Ada', 'Banned Ada', refused)
+  mock.timers.tick(29_000)
+  assert.deepEqual(failures(), ['Banning Ada'])
+  mock.timers.tick(2_000)
+  assert.deepEqual(failures(), [])
+  await actions.run('Banning Ada', 'Banned Ada', refused)
+  await actions.run('Banning Eve', 'Banned Eve', ok, () => refused)
+  actions.undoLatest()
+  await settled()
+  actions.leave()
+  assert.deepEqual(failures(), ['Undoing “Banned Eve”'])
+  latest().retry()
+  await settled()
+  mock.timers.tick(29_000)
+  assert.deepEqual(failures(), ['Undoing “Banned Eve”'])
 })
