@@ -132,7 +132,7 @@ test('a rule is tried while it is written, saved, switched off, and its version 
   await page.getByRole('listitem').filter({ hasText: 'In force' }).waitFor()
   await page.getByRole('button', { name: 'Restore' }).first().click()
   const ask = page.getByRole('dialog', { name: /Restore version/ })
-  await ask.getByText('enabled false true').waitFor()
+  await ask.getByRole('definition').filter({ hasText: 'OffOn' }).waitFor()
   await ask.getByRole('button', { name: 'Restore' }).click()
   await toast(page, /^Restored version/).waitFor()
   await page.getByRole('link', { name: 'Rules', exact: true }).click()

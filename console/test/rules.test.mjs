@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { changedFields, cleaned, differences, kinds, newRule, partsOf, problemsOf, readExport, summaryOf } = await load('model/rules.ts')
+const { changedFields, cleaned, differences, kinds, newRule, partsOf, readExport, summaryOf } = await load('model/rules.ts')
 const { changesOf, modesOf, settings, textOf } = await load('model/modes.ts')
 const rule = (ruleId, change) => ({ ...newRule('terms'), ruleId, name: `rule ${ruleId}`, terms: ['one', 'two'], ...change })
 
@@ -12,11 +12,6 @@ test('spans count code points, may touch, and may lie in each other', () => {
   assert.deepEqual(marked('👋 gems 👋', [2, 6]), ['👋 ', 'gems', ' 👋'])
   assert.deepEqual(marked('abcdef', [4, 6], [0, 2]), ['', 'ab', 'cd', 'ef', ''])
   assert.deepEqual(marked('abcdef', [0, 4], [1, 2], [3, 6]), ['', 'abcd', '', 'ef', ''])
-})
-
-test('what is wrong stands at its field, with the term that is meant', () => {
-  const fields = [{ field: 'put[0].terms[1]', description: 'is too short' }, { field: 'put[0].name', description: 'is empty' }, { field: 'put', description: 'are too many' }]
-  assert.deepEqual(problemsOf(fields, rule('a')), { terms: '“two” is too short', name: 'is empty', '': 'are too many' })
 })
 
 test('a rule is sent without empty lines, and with a time only if it mutes', () => {
@@ -32,13 +27,17 @@ test('every kind has a rule to begin with, fields that rules have, and a summary
   }
 })
 
-test('versions differ in rules, and lists in what only one of them has', () => {
+test('versions differ in rules, said as the editor does, and lists in what only one of them has', () => {
   const before = [rule('a'), rule('b'), rule('c')]
-  const after = [rule('a', { terms: ['two', 'three'], enabled: false }), rule('c'), rule('d')]
-  assert.deepEqual(differences(before, after), [
-    { kind: 'Changed', name: 'rule a', fields: [{ name: 'enabled', lost: 'true', gained: 'false' }, { name: 'terms', lost: 'one', gained: 'three' }] },
-    { kind: 'Added', name: 'rule d', fields: [] }, { kind: 'Deleted', name: 'rule b', fields: [] },
+  const after = [rule('a', { terms: ['two', 'three'], enabled: false, action: 'mute', muteSeconds: 3600, expiresAt: '2027-01-05T10:00:00Z', exemptRoles: ['vip'], evasions: true }), rule('c'), rule('d')]
+  const [changed, added, deleted] = differences(before, after)
+  assert.deepEqual(changed.fields.filter(({ label }) => label !== 'Ends'), [
+    { label: 'What happens to the message', lost: ['Hold'], gained: ['Mute'] }, { label: 'Muted for', lost: [], gained: ['1 h'] },
+    { label: 'State', lost: ['On'], gained: ['Off'] }, { label: 'Exempt, beside the owner and moderators', lost: [], gained: ['VIPs'] },
+    { label: 'Terms', lost: ['one'], gained: ['three'] }, { label: 'Also with digits for letters, repeated letters, and letters with something between them', lost: ['No'], gained: ['Yes'] },
   ])
+  assert.match(changed.fields.find(({ label }) => label === 'Ends').gained[0], /^5 Jan 2027, \d\d:00$/)
+  assert.deepEqual([added, deleted].map(({ kind, rule: { name } }) => [kind, name]), [['Added', 'rule d'], ['Deleted', 'rule b']])
   assert.deepEqual(changedFields(rule('a'), rule('a')), [])
 })
 

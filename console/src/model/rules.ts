@@ -1,5 +1,5 @@
-import type { ChatRule, FieldError, Span } from '@moderato-live/client'
-import { formatDuration, plural } from '../format'
+import type { ChatRule, Span } from '@moderato-live/client'
+import { formatClock, formatDay, formatDuration, plural } from '../format'
 
 export type Kind = ChatRule['kind']
 export type Action = ChatRule['action']
@@ -66,29 +66,45 @@ export function summaryOf(rule: ChatRule): string {
 
 export const actionOf = ({ action, muteSeconds }: Pick<ChatRule, 'action' | 'muteSeconds'>): string => (action === 'mute' ? `Mute for ${formatDuration(muteSeconds ?? 0)}` : actions[action])
 
-/** problemsOf returns what is wrong with each field of the only rule of a request: put[0].terms[17] names a term. */
-export function problemsOf(fields: readonly FieldError[], rule: ChatRule): Partial<Record<string, string>> {
-  const found: Record<string, string> = {}
-  for (const { field, description } of fields) {
-    const [, name = '', at] = /(?:put|rules)\[\d+\]\.?(\w*)(?:\[(\d+)\])?/.exec(field) ?? []
-    const list = rule[name as keyof ChatRule]
-    const what = at !== undefined && Array.isArray(list) ? `“${list[Number(at)] ?? ''}” ` : ''
-    found[name] = `${found[name] ? `${found[name]}; ` : ''}${what}${description}`
-  }
-  return found
+/** What the editor calls the fields that every rule has. */
+export const labels = {
+  name: 'Name', action: 'What happens to the message', muteSeconds: 'Muted for', message: 'Told to the sender', exemptRoles: 'Exempt, beside the owner and moderators', exemptFollowersOlderThanSeconds: 'Exempt followers', expiresAt: 'Ends', enabled: 'State',
 }
+export const roleNames = { vip: 'VIPs', og: 'OGs', subscriber: 'Subscribers' }
+
+const inputOf = ({ kind }: ChatRule, name: string): Input | undefined => kinds[kind].inputs.find((input) => input.name === name)
+
+/** labelOf returns what the editor calls a field of a rule. */
+export const labelOf = (rule: ChatRule, name: string): string => (labels as Record<string, string>)[name] ?? inputOf(rule, name)?.label.replace(', one a line', '') ?? name
 
 /** changedFields returns the names of the fields in which two rules differ. */
 export const changedFields = (a: ChatRule, b: ChatRule): string[] => Object.keys(a).filter((name) => JSON.stringify(a[name as keyof ChatRule]) !== JSON.stringify(b[name as keyof ChatRule]))
 
 export interface Difference {
   kind: 'Added' | 'Changed' | 'Deleted'
-  name: string
+  rule: ChatRule
   /** What a changed rule had, and what it has. */
-  fields: { name: string; lost: string; gained: string }[]
+  fields: { label: string; lost: string[]; gained: string[] }[]
 }
 
-const said = (value: unknown): string => (value === null || value === '' ? 'nothing' : String(value))
+export const followersText = (seconds: number): string => (seconds ? `Of more than ${formatDuration(seconds)}` : 'All')
+
+/** said returns the values of a field as the editor shows them. */
+function said(rule: ChatRule, name: string): string[] {
+  const value: unknown = rule[name as keyof ChatRule]
+  if (value === null || value === '') return []
+  switch (name) {
+    case 'action': return [actions[value as Action]]
+    case 'muteSeconds': return [formatDuration(value as number)]
+    case 'exemptRoles': return (value as (keyof typeof roleNames)[]).map((role) => roleNames[role])
+    case 'exemptFollowersOlderThanSeconds': return [followersText(value as number)]
+    case 'expiresAt': return [`${formatDay(value as string)}, ${formatClock(value as string)}`]
+    case 'enabled': return [value ? 'On' : 'Off']
+  }
+  if (Array.isArray(value)) return value as string[]
+  if (typeof value === 'boolean') return [value ? 'Yes' : 'No']
+  return [inputOf(rule, name)?.values?.find(([one]) => one === value)?.[1] ?? String(value)]
+}
 
 /** differences returns what must change for the rules to become others. Of lists, only what differs. */
 export function differences(from: ChatRule[], to: ChatRule[]): Difference[] {
@@ -96,15 +112,14 @@ export function differences(from: ChatRule[], to: ChatRule[]): Difference[] {
   const kept = new Set(to.map(({ ruleId }) => ruleId))
   const changed = to.flatMap((rule): Difference[] => {
     const old = before.get(rule.ruleId)
-    if (!old) return [{ kind: 'Added', name: rule.name, fields: [] }]
+    if (!old) return [{ kind: 'Added', rule, fields: [] }]
     const fields = changedFields(old, rule).map((name) => {
-      const [a, b] = [old[name as keyof ChatRule], rule[name as keyof ChatRule]] as unknown[]
-      if (!Array.isArray(a) || !Array.isArray(b)) return { name, lost: said(a), gained: said(b) }
-      return { name, lost: a.filter((one) => !b.includes(one)).join(', '), gained: b.filter((one) => !a.includes(one)).join(', ') }
+      const [lost, gained] = [said(old, name), said(rule, name)]
+      return { label: labelOf(rule, name), lost: lost.filter((one) => !gained.includes(one)), gained: gained.filter((one) => !lost.includes(one)) }
     })
-    return fields.length ? [{ kind: 'Changed', name: rule.name, fields }] : []
+    return fields.length ? [{ kind: 'Changed', rule, fields }] : []
   })
-  return [...changed, ...from.filter(({ ruleId }) => !kept.has(ruleId)).map(({ name }): Difference => ({ kind: 'Deleted', name, fields: [] }))]
+  return [...changed, ...from.filter(({ ruleId }) => !kept.has(ruleId)).map((rule): Difference => ({ kind: 'Deleted', rule, fields: [] }))]
 }
 
 /** readExport reads rules from an exported file. Those that the channel has are replaced, the others are new. */

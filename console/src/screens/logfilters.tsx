@@ -31,8 +31,8 @@ export function LogFilters({ filters, onChange }: Props) {
   )
 }
 
-export function TimeField({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }) {
-  return <Field label={label}>{(attributes) => <input class="input" type="datetime-local" {...attributes} value={localTime(value)} onChange={(event) => onChange(timeOf(event.currentTarget.value))} />}</Field>
+export function TimeField({ label, value, problem, onChange }: { label: string; value: string; problem?: readonly string[] | undefined; onChange: (value: string) => void }) {
+  return <Field label={label} problem={problem}>{(attributes) => <input class="input" type="datetime-local" {...attributes} value={localTime(value)} onChange={(event) => onChange(timeOf(event.currentTarget.value))} />}</Field>
 }
 
 /** useModerators returns the owner and the moderators of the channel. */

@@ -27,7 +27,7 @@ export function RuleList({ route }: { route: Route }) {
   const close = (): void => (setAsked(undefined), filter({ rule: '' }))
   const edited = data.rules.find(({ ruleId }) => ruleId === opened) ?? (opened in kinds ? newRule(opened as Kind) : undefined)
   const change = (put: ChatRule[], remove: string[] = [], version = data.version, onConflict = reload) => (options: object) =>
-    reread('rules', client.rules.updateChatRules({ channelId: channel.id, expectedVersion: version, put, delete: remove }, options), onConflict).then((result) => (reload(), result))
+    reread('rules', client.rules.updateChatRules({ channelId: channel.id, expectedVersion: version, put, delete: remove }, options), onConflict, put).then((result) => (reload(), result))
   const toggle = (rule: ChatRule): void => {
     const [doing, done] = rule.enabled ? ['Switching off', 'Switched off'] : ['Switching on', 'Switched on']
     void actions.run(`${doing} “${rule.name}”`, `${done} “${rule.name}”`, change([{ ...rule, enabled: !rule.enabled }]), ({ version }) => change([rule], [], version))

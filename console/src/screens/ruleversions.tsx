@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { useDesk, useReadOnly } from '../desk'
 import { plural } from '../format'
-import { differences } from '../model/rules'
+import { actionOf, differences, kinds, summaryOf } from '../model/rules'
 import { Button, Empty, Problem, Time } from '../ui/basics'
 import { reread } from '../ui/conflict'
 import { Confirm } from '../ui/dialog'
@@ -65,9 +65,9 @@ function Change({ from, to }: { from: number | ChatRule[]; to: number }) {
   return (
     <ul class="lines small">
       {loaded.data.length === 0 && <li>No difference.</li>}
-      {loaded.data.map(({ kind, name, fields }) => (
-        <li class="user-text"><strong>{kind}</strong> “<bdi>{name}</bdi>”
-          {fields.map((field) => <p><code>{field.name}</code> {field.lost && <del><bdi>{field.lost}</bdi></del>} {field.gained && <ins><bdi>{field.gained}</bdi></ins>}</p>)}
+      {loaded.data.map(({ kind, rule, fields }) => (
+        <li class="user-text"><strong>{kind}</strong> “<bdi>{rule.name}</bdi>”{kind !== 'Changed' && <>, {kinds[rule.kind].name}: {summaryOf(rule)}. {actionOf(rule)}.</>}
+          {fields.length > 0 && <dl class="facts difference">{fields.map(({ label, lost, gained }) => <><dt>{label}</dt><dd>{lost.map((one) => <del>{one}</del>)}{gained.map((one) => <ins>{one}</ins>)}</dd></>)}</dl>}
         </li>
       ))}
     </ul>

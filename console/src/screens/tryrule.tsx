@@ -2,6 +2,7 @@ import { ModeratoError, type ChatRule, type FieldError, type PreviewChatRulesRes
 import { useEffect, useState } from 'preact/hooks'
 import { useDesk } from '../desk'
 import { formatNumber, plural } from '../format'
+import { mistakesOf } from '../model/problems'
 import { cleaned, actions, type Action } from '../model/rules'
 import { Button, Choices, Field, Note, Problem, Progress, Time, nameColor } from '../ui/basics'
 import { Marked } from '../ui/marked'
@@ -21,20 +22,32 @@ export function TryRule({ rule, onProblems }: { rule: ChatRule; onProblems: (fie
   const [found, setFound] = useState<{ result: PreviewChatRulesResponse; of: string }>()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
-  const put = cleaned({ ...rule, name: rule.name.trim() || 'This rule', enabled: true })
+  // A rule of the shield is none of the channel yet.
+  const others = rules.data?.rules.filter(({ ruleId }) => ruleId !== rule.ruleId) ?? []
+  const isKnown = others.length !== rules.data?.rules.length
+  const put = cleaned({ ...rule, ruleId: isKnown ? rule.ruleId : '', name: rule.name.trim() || 'This rule', enabled: true })
   const of = JSON.stringify(put)
   const texts = text.split('\n').filter((line) => line.trim()).slice(0, 100)
   const failed = (failure: unknown): void => {
-    const fields = failure instanceof ModeratoError ? failure.fields : []
-    onProblems(fields)
-    if (fields.length === 0) setError(failure)
+    const fields = mistakesOf(failure)
+    const [text] = fields.filter(({ field }) => field.startsWith('texts'))
+    onProblems(fields.filter(({ field }) => !field.startsWith('texts')))
+    if (text) setError(`One of the texts ${text.description}.`)
+    else if (fields.length === 0) setError(failure)
   }
+  const preview = (leftOut: ChatRule[], of: { texts: string[] } | { withinSeconds: number }, options = {}): Promise<PreviewChatRulesResponse> =>
+    client.rules.previewChatRules({ channelId: channel.id, put: [put], delete: leftOut.map(({ ruleId }) => ruleId).slice(0, maxOthers), ...of }, options)
+  // Where no rule fits beside the others, one that does least makes room.
+  const tryTexts = (options: object): Promise<PreviewChatRulesResponse> => preview([], { texts }, options).catch((failure: unknown) => {
+    if (!(failure instanceof ModeratoError) || failure.code !== 'RULE_LIMIT_REACHED') throw failure
+    return preview(failure.data.limit === 'rules' ? others.toSorted((a, b) => Number(a.enabled) - Number(b.enabled)).slice(0, 1) : others, { texts }, options)
+  })
   useEffect(() => {
     setTyped(undefined)
     setError(undefined)
     if (texts.length === 0) return
     const abort = new AbortController()
-    const timer = setTimeout(() => client.rules.previewChatRules({ channelId: channel.id, put: [put], texts }, { signal: abort.signal }).then(setTyped, (failure: unknown) => void (!abort.signal.aborted && failed(failure))), pause)
+    const timer = setTimeout(() => tryTexts({ signal: abort.signal }).then(setTyped, (failure: unknown) => void (!abort.signal.aborted && failed(failure))), pause)
     return () => (clearTimeout(timer), abort.abort())
   }, [of, text])
   const look = async (): Promise<void> => {
@@ -42,8 +55,7 @@ export function TryRule({ rule, onProblems }: { rule: ChatRule; onProblems: (fie
     setError(undefined)
     try {
       // Without the other rules: their matches tell nothing about this one.
-      const others = rules.data?.rules.map(({ ruleId }) => ruleId).filter((id) => id !== put.ruleId).slice(0, maxOthers)
-      setFound({ result: await client.rules.previewChatRules({ channelId: channel.id, put: [put], delete: others ?? [], withinSeconds: within }), of })
+      setFound({ result: await preview(others, { withinSeconds: within }), of })
     } catch (failure) {
       failed(failure)
     }

@@ -79,7 +79,7 @@ export function Remaining({ until }: { until: string }) {
 
 interface FieldProps {
   label: string
-  problem?: string | undefined
+  problem?: string | readonly string[] | undefined
   hint?: string
   class?: string
   children: (attributes: { id: string; 'aria-invalid'?: boolean; 'aria-describedby'?: string }) => ComponentChildren
@@ -88,12 +88,13 @@ interface FieldProps {
 /** Field is a labelled input, with what is wrong with it. */
 export function Field({ label, problem, hint, class: extra = '', children }: FieldProps) {
   const id = useId()
-  const note = problem ?? hint
+  const problems = typeof problem === 'string' ? [problem] : problem ?? []
+  const isWrong = problems.length > 0
   return (
     <div class={`field ${extra}`}>
       <label class="label" for={id}>{label}</label>
-      {children({ id, ...(problem && { 'aria-invalid': true }), ...(note && { 'aria-describedby': `${id}-note` }) })}
-      {note && <span id={`${id}-note`} class={problem ? 'problem' : 'small muted'}>{note}</span>}
+      {children({ id, ...(isWrong && { 'aria-invalid': true }), ...((isWrong || hint) && { 'aria-describedby': `${id}-note` }) })}
+      {isWrong ? <ul id={`${id}-note`} class="problem user-text">{problems.map((one) => <li>{one}</li>)}</ul> : hint && <span id={`${id}-note`} class="small muted">{hint}</span>}
     </div>
   )
 }
