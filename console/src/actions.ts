@@ -155,8 +155,11 @@ export function messageOf(error: unknown): string {
 
 const wasRefused = ({ state, retry }: Notice): boolean => state === 'failed' && !retry
 
+/** Conflicts that last until somebody changes something. */
+const lasting = ['RULE_LIMIT_REACHED', 'VERSION_CONFLICT']
+
 function isWorthRepeating(error: unknown): boolean {
-  return error instanceof ModeratoError && (error.status === undefined || error.status >= 500 || error.status === 429 || error.status === 409)
+  return error instanceof ModeratoError && !lasting.includes(error.code) && (error.status === undefined || error.status >= 500 || error.status === 429 || error.status === 409)
 }
 
 export function newKey(): string {

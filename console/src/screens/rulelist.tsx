@@ -13,7 +13,11 @@ import { Confirm, Dialog } from '../ui/dialog'
 import { Waiting } from '../ui/page'
 import { RevertDialog } from './revert'
 import { RuleEditor } from './ruleeditor'
+import { useShield } from './modes'
 import { useFilters } from './userlist'
+
+/** How many rules a channel has at most, with those of its shield. */
+const maxRules = 100
 
 /** RuleList lists the rules of the chat; one is edited at a time, which stands in the address. */
 export function RuleList({ route }: { route: Route }) {
@@ -21,6 +25,7 @@ export function RuleList({ route }: { route: Route }) {
   const readOnly = useReadOnly()
   const filter = useFilters(route)
   const [asked, setAsked] = useState<{ what: 'delete' | 'revert'; rule: ChatRule } | { what: 'import' | 'kind' }>()
+  const ofShield = useShield().data?.preset.rules.length ?? 0
   const { data, reload } = rules
   if (!data) return <Waiting of={rules} />
   const opened = route.query.get('rule') ?? ''
@@ -36,13 +41,14 @@ export function RuleList({ route }: { route: Route }) {
     close()
     void actions.run(`Deleting “${rule.name}”`, `Deleted “${rule.name}”`, change([], [rule.ruleId]), ({ version }) => (options) => client.rules.restoreChatRules({ channelId: channel.id, version: data.version, expectedVersion: version }, options).then(reload))
   }
+  const isFull = data.rules.length + ofShield >= maxRules
   if (edited) return <RuleEditor key={opened} rule={edited} version={data.version} onSaved={close} onClose={close} />
   return (
     <>
       <div class="row wrap">
-        <p class="grow muted rule-intro" role="status">{plural(data.rules.length, 'rule')} of at most 100. The strictest rule that matches decides; the owner and moderators are exempt.</p>
+        <p class="grow muted rule-intro" role="status">{plural(data.rules.length, 'rule')}{ofShield > 0 && `, and ${ofShield} of the shield,`} of at most {maxRules}. {isFull && 'For a new rule, delete one first, or put the terms of several into one. '}The strictest rule that matches decides; the owner and moderators are exempt.</p>
         {data.rules.length > 0 && <Download name={`rules-${channel.username}.json`} text={JSON.stringify({ rules: data.rules }, null, 2)}>Export</Download>}
-        {!readOnly && <><Button little icon="upload" onClick={() => setAsked({ what: 'import' })}>Import</Button><Button little kind="main" icon="plus" onClick={() => setAsked({ what: 'kind' })}>New rule</Button></>}
+        {!readOnly && <><Button little icon="upload" onClick={() => setAsked({ what: 'import' })}>Import</Button><Button little kind="main" icon="plus" disabled={isFull} onClick={() => setAsked({ what: 'kind' })}>New rule</Button></>}
       </div>
       {data.rules.length === 0 ? <Empty icon="rules" title="No rules yet">A rule flags, holds, refuses or deletes messages by what is in them.</Empty> : (
         <div class="box">
