@@ -142,7 +142,10 @@ test('a refused action shows what the server says', async (t) => {
   await page.keyboard.press('k')
   await page.keyboard.press('m')
   await page.keyboard.press('2')
-  await toast(page, 'You may not do this.').waitFor()
+  const told = toast(page, 'You may not do this.')
+  await told.waitFor()
+  const [bar, { y }] = await Promise.all([page.getByRole('banner').boundingBox(), told.boundingBox()])
+  assert.ok(y > bar.y + bar.height, 'how the page stands with the server is always visible')
 })
 
 test('a sign-in that was revoked ends, and says so', async (t) => {

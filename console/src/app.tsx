@@ -37,7 +37,7 @@ let wasShown = false
 export function App() {
   const route = useRoute()
   const user = useLoad(readUser, [])
-  useEffect(() => actions.leave(), [route.channel, route.screen, route.part])
+  useEffect(() => actions.leave(), [route.channel, route.screen, route.part, route.query.get('rule')])
   if (user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
   if (!user.data) return <main class="welcome">{user.slow && <Progress />}</main>
   const { profile, channels } = user.data
