@@ -164,7 +164,12 @@ func (c *cache) load(ctx context.Context, channelID uid.ID, seen chat.RulesVersi
 		if err != nil {
 			return nil, c.store.Classify(err)
 		}
-		ofShield, _, err := presetRules(ctx, c.store.Read, channelID)
+		// The limits do not count rules of the shield that have expired.
+		now, err := c.store.Clock.Now(ctx, c.store.Read)
+		if err != nil {
+			return nil, c.store.Classify(err)
+		}
+		ofShield, _, err := presetRules(ctx, c.store.Read, channelID, now)
 		if err != nil {
 			return nil, c.store.Classify(err)
 		}

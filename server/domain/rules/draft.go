@@ -31,7 +31,7 @@ func (s *Service) draft(ctx context.Context, channelID uid.ID, want wanted) (*dr
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	rules, err := readRuleSet(ctx, s.Store.Read, channelID)
+	rules, err := readRuleSet(ctx, s.Store.Read, channelID, now)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}

@@ -37,8 +37,7 @@ func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.Update
 	}
 	ahead, err := s.checkAhead(ctx, channelID, func(rules *ruleSet, now instant.Instant) (_ changedRules, err error) {
 		after := proto.CloneOf(preset)
-		rules.places, err = identify(after.GetRules(), rules.ofShield, now)
-		rules.ofShield = after.GetRules()
+		rules.ofShield, rules.places, err = identify(after.GetRules(), rules.ofShield, now)
 		return nil, err
 	})
 	if err != nil {
@@ -84,12 +83,12 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 	if err != nil {
 		return err
 	}
-	before, err := presetOf(row)
+	before, err := presetOf(row, c.Now)
 	if err != nil {
 		return err
 	}
-	in, err := identify(after.GetRules(), before.GetRules(), c.Now)
-	if err != nil {
+	var in places
+	if after.Rules, in, err = identify(after.GetRules(), before.GetRules(), c.Now); err != nil {
 		return err
 	}
 	changed := changedFields(before, after)
@@ -117,35 +116,32 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 	return present.follow(ctx, c, row, c.Now)
 }
 
-// identify gives ids to the rules of a preset that have none, and returns the places of all. The
-// others replace rules of the preset before.
-func identify(after, before []*moderatov1.ChatRule, now instant.Instant) (places, error) {
-	f := &validate.Fields{}
-	has := func(rules []*moderatov1.ChatRule, id string) bool {
-		return slices.ContainsFunc(rules, func(r *moderatov1.ChatRule) bool { return r.GetRuleId() == id })
-	}
-	for i, r := range after {
-		if isExpired(r, now) {
-			f.Add(place("rules", i, "expiresAt"), "must be in the future")
-		}
-		if r.GetRuleId() == "" {
+// identify returns the rules of a preset with ids, and their places in the request. A rule with an id
+// replaces that one of the preset before. If the preset has none and the rule has expired, it is left
+// out: the client read it before that.
+func identify(given, before []*moderatov1.ChatRule, now instant.Instant) (after []*moderatov1.ChatRule, in places, err error) {
+	f, in := &validate.Fields{}, places{}
+	for i, r := range given {
+		isNew := r.GetRuleId() == ""
+		if isNew {
 			r.RuleId = uid.New().String()
-			continue
 		}
-		id, _ := uid.Parse(r.GetRuleId())
-		r.RuleId = id.String() // in lower case
+		r.RuleId = uid.MustParse(r.GetRuleId()).String() // in lower case
+		isKnown := slices.ContainsFunc(before, func(b *moderatov1.ChatRule) bool { return b.GetRuleId() == r.GetRuleId() })
 		switch {
-		case !has(before, r.GetRuleId()):
+		case isExpired(r, now) && !isNew && !isKnown:
+			continue
+		case isExpired(r, now):
+			f.Add(place("rules", i, "expiresAt"), "must be in the future")
+		case !isNew && !isKnown:
 			f.Add(place("rules", i, "ruleId"), "must be a rule of the preset")
-		case has(after[:i], r.GetRuleId()):
+		case in[r.GetRuleId()] != "":
 			f.Add(place("rules", i, "ruleId"), "is given twice")
 		}
-	}
-	in := places{}
-	for i, r := range after {
 		in[r.GetRuleId()] = fieldOf("rules", i)
+		after = append(after, r)
 	}
-	return in, f.Err()
+	return after, in, f.Err()
 }
 
 // changedFields returns the names of the fields that differ between two presets.
@@ -166,8 +162,8 @@ func changedFields(before, after *moderatov1.ShieldPreset) (names []string) {
 	return names
 }
 
-// presetOf returns the preset of a shield as clients read it.
-func presetOf(row *ent.Shield) (*moderatov1.ShieldPreset, error) {
+// presetOf returns the preset of a shield as clients read it at an instant.
+func presetOf(row *ent.Shield, now instant.Instant) (*moderatov1.ShieldPreset, error) {
 	preset := &moderatov1.ShieldPreset{}
 	if err := jsonapi.Unmarshal([]byte(row.Preset), preset, jsonapi.Options{}); err != nil {
 		return nil, fmt.Errorf("read the preset of a shield: %w", err)
@@ -175,6 +171,7 @@ func presetOf(row *ent.Shield) (*moderatov1.ShieldPreset, error) {
 	if preset.GetSettings() == nil {
 		preset.Settings = &moderatov1.ShieldSettings{}
 	}
+	preset.Rules = unexpired(preset.GetRules(), now)
 	if row.StartsItself {
 		number := func(n *int64) *int32 {
 			if n == nil {
@@ -216,7 +213,7 @@ func (s *settings) follow(ctx context.Context, c *change.Change, row *ent.Shield
 	}
 	s.Shield = nil
 	if row.EndsAt != nil {
-		preset, err := presetOf(row)
+		preset, err := presetOf(row, c.Now)
 		if err != nil {
 			return err
 		}

@@ -39,14 +39,14 @@ type ruleSet struct {
 	ahead *draft
 }
 
-// readRuleSet reads the rules of a channel, and those of its shield.
-func readRuleSet(ctx context.Context, q store.Queryer, channelID uid.ID) (*ruleSet, error) {
+// readRuleSet reads the rules of a channel, and those that its shield has at an instant.
+func readRuleSet(ctx context.Context, q store.Queryer, channelID uid.ID, now instant.Instant) (*ruleSet, error) {
 	s := &ruleSet{places: places{}}
 	var err error
 	if s.settings, err = readSettings(ctx, q, channelID); err != nil {
 		return nil, fmt.Errorf("read the settings of a chat: %w", err)
 	}
-	if s.ofShield, s.presetVersion, err = presetRules(ctx, q, channelID); err != nil {
+	if s.ofShield, s.presetVersion, err = presetRules(ctx, q, channelID, now); err != nil {
 		return nil, err
 	}
 	s.rules, err = readRules(ctx, q, channelID)
@@ -55,7 +55,7 @@ func readRuleSet(ctx context.Context, q store.Queryer, channelID uid.ID) (*ruleS
 
 // readPresent reads the rules of the channel of a change, and deletes those that have expired.
 func readPresent(ctx context.Context, c *change.Change) (*ruleSet, error) {
-	s, err := readRuleSet(ctx, c.Tx, c.ChannelID)
+	s, err := readRuleSet(ctx, c.Tx, c.ChannelID, c.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (s *Service) GetShield(ctx context.Context, req *moderatov1.GetShieldReques
 	if row.EndsAt != nil && *row.EndsAt <= now {
 		takeDown(row) // no job has announced it yet
 	}
-	shown, err := shieldProto(ctx, s.Store.Read.User, row)
+	shown, err := shieldProto(ctx, s.Store.Read.User, row, now)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
@@ -95,7 +95,7 @@ func (s *Service) UpdateShield(ctx context.Context, req *moderatov1.UpdateShield
 			err = lower(ctx, c, present, row, byModerator, c.Now)
 		}
 		if err == nil {
-			result, err = shieldProto(ctx, c.Tx.User, row)
+			result, err = shieldProto(ctx, c.Tx.User, row, c.Now)
 		}
 		return err
 	})
@@ -135,9 +135,9 @@ func takeDown(row *ent.Shield) {
 	row.StartedBy, row.Cause, row.Reason, row.StartedAt, row.EndsAt = nil, "", "", nil, nil
 }
 
-// shieldProto returns a shield as clients read it.
-func shieldProto(ctx context.Context, of *ent.UserClient, row *ent.Shield) (*moderatov1.UpdateShieldResponse, error) {
-	preset, err := presetOf(row)
+// shieldProto returns a shield as clients read it at an instant.
+func shieldProto(ctx context.Context, of *ent.UserClient, row *ent.Shield, now instant.Instant) (*moderatov1.UpdateShieldResponse, error) {
+	preset, err := presetOf(row, now)
 	shown := &moderatov1.UpdateShieldResponse{Preset: preset}
 	if err != nil || row.EndsAt == nil {
 		return shown, err

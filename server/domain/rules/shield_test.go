@@ -290,6 +290,45 @@ func TestPresetIsReplaced(t *testing.T) {
 	})
 }
 
+// TestRulesOfPresetExpire lets a rule of a preset expire. The owner saves what was read before and
+// after that, and the channel has room for another rule.
+func TestRulesOfPresetExpire(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		end := now.Add(time.Minute)
+		rule := func(name string, more ...string) string { return about(name, "block", more...) }
+		before := r.preset(`"settings":{},"rules":[` + rule("gems", until(end)) + `,` + rule("coins") + `]`).Data.Preset.Rules
+		ids := []string{fmt.Sprintf(`"ruleId":%q`, before[0].RuleID), fmt.Sprintf(`"ruleId":%q`, before[1].RuleID)}
+		r.rules(`"put":[` + strings.Repeat(term("a")+",", 97) + term("a") + `]`)
+		full := func() bool {
+			status, _ := r.tryRules(r.moderator, `"put":[`+term("a")+`]`)
+			return status != http.StatusOK
+		}
+		r.Store.Clock.Freeze(end - 1)
+		r.raise(`"active":true`)
+		if got := r.getShield().Data.Preset.Rules; len(got) != 2 || !full() {
+			t.Errorf("before the time: got %+v, want two rules that count", got)
+		}
+		d := r.shield(r.owner, http.MethodPost, presetPath, `"settings":{},"rules":[`+rule("gems", ids[0], until(now))+`]`).Data
+		if len(d.Violations) != 1 || d.Violations[0].Field != "rules[0].expiresAt" {
+			t.Errorf("a rule that is put with a time of the past: got %+v", d)
+		}
+		r.Store.Clock.Freeze(end)
+		if got := r.getShield().Data.Preset.Rules; !slices.Equal(got, before[1:]) || full() {
+			t.Errorf("got %+v, want room and %+v", got, before[1:])
+		}
+		if got := r.say(servertest.Viewer, "coins").code(); got != "MESSAGE_BLOCKED" {
+			t.Errorf("a post that needs the rules: got %q", got)
+		}
+		for range 2 {
+			saved := r.preset(`"settings":{"slowSeconds":9},"rules":[` + rule("gems", ids[0], until(end)) + `,` + rule("coins", ids[1]) + `]`).Data.Preset
+			if !slices.Equal(saved.Rules, before[1:]) || saved.Settings["slowSeconds"] != 9.0 {
+				t.Errorf("saved as it was read: got %+v", saved)
+			}
+		}
+		r.wantShieldEvents("shield.preset rules", "shield.begin moderator", "shield.preset settings", "chat.settings shield")
+	})
+}
+
 // TestPresetCountsForTheLimits puts more terms into a preset than a channel may have, and rules that
 // take too long beside those of the channel.
 func TestPresetCountsForTheLimits(t *testing.T) {

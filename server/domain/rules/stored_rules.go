@@ -3,10 +3,12 @@ package rules
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/jsonapi"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
@@ -69,8 +71,8 @@ func protos(all []storedRule) []*moderatov1.ChatRule {
 	return rules
 }
 
-// presetRules reads the rules of the preset of a channel's shield, and their version.
-func presetRules(ctx context.Context, q store.Queryer, channelID uid.ID) (rules []*moderatov1.ChatRule, version int64, err error) {
+// presetRules reads the rules that the preset of a channel's shield has at an instant, and their version.
+func presetRules(ctx context.Context, q store.Queryer, channelID uid.ID, now instant.Instant) (rules []*moderatov1.ChatRule, version int64, err error) {
 	preset := &moderatov1.ShieldPreset{}
 	err = store.QueryEach(ctx, q, "SELECT preset, preset_version FROM shields WHERE channel_id = ?", []any{channelID}, func(scan func(...any) error) error {
 		text := ""
@@ -82,5 +84,11 @@ func presetRules(ctx context.Context, q store.Queryer, channelID uid.ID) (rules 
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the preset of a shield: %w", err)
 	}
-	return preset.GetRules(), version, nil
+	return unexpired(preset.GetRules(), now), version, nil
+}
+
+// unexpired returns those rules of a preset that it has at an instant. The next change of the preset
+// removes the others.
+func unexpired(rules []*moderatov1.ChatRule, now instant.Instant) []*moderatov1.ChatRule {
+	return slices.DeleteFunc(rules, func(r *moderatov1.ChatRule) bool { return isExpired(r, now) })
 }
