@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -103,8 +105,18 @@ func parseRule(f *validate.Fields, r *moderatov1.ChatRule) {
 	if r.Mode != nil {
 		f.Choice("mode", r.GetMode())
 	}
+	for _, texts := range [][]string{r.GetTerms(), r.GetAllow(), r.GetAllowDomains(), r.GetBlockDomains()} {
+		trim(texts)
+	}
 	checkKind(f, r)
 	complete(r)
+}
+
+// trim removes white space around texts, as validate.Fields.Text does.
+func trim(texts []string) {
+	for i, text := range texts {
+		texts[i] = norm.NFC.String(strings.TrimSpace(text))
+	}
 }
 
 // parseNumbers validates all numbers that a rule or another message has.

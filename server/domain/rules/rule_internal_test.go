@@ -71,6 +71,24 @@ func TestEverythingWrongIsReported(t *testing.T) {
 	}
 }
 
+// TestListsAreTrimmed parses lists with white space around their texts, which count without it. That
+// of patterns belongs to them.
+func TestListsAreTrimmed(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	of := []*moderatov1.ChatRule{
+		{Name: "a", Kind: "terms", Action: "block", Terms: []string{" gems\n", "GEMS", "\u2003" + long + "\t", "cafe\u0301"}, Allow: []string{" free gems "}},
+		{Name: "a", Kind: "links", Action: "block", Mode: new("listed"), AllowDomains: []string{" example.com "}, BlockDomains: []string{"example.org\n"}},
+		{Name: "a", Kind: "pattern", Action: "block", Patterns: []string{" gems "}},
+	}
+	f := validate.Of(&moderatov1.UpdateChatRulesRequest{})
+	parseRules(f, "put", of)
+	got := fmt.Sprintf("%q", slices.Concat(of[0].GetTerms(), of[0].GetAllow(), of[1].GetAllowDomains(), of[1].GetBlockDomains(), of[2].GetPatterns()))
+	want := fmt.Sprintf("%q", []string{"gems", "GEMS", long, "caf\u00e9", "free gems", "example.com", "example.org", " gems "})
+	if f.Err() != nil || got != want {
+		t.Errorf("got %s and %v, want %s", got, f.Err(), want)
+	}
+}
+
 // TestErrorsOfLimits checks rules that are too many or too costly together. The request has those that
 // are named "given".
 func TestErrorsOfLimits(t *testing.T) {
