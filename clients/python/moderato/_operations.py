@@ -1260,7 +1260,7 @@ class Rules(Resource):
         self,
         *,
         channel_id: str,
-        settings: Optional[ShieldSettingsInput] = None,
+        settings: ShieldSettingsInput,
         rules: Optional[Sequence[ChatRuleInput]] = None,
         auto_start: Optional[ShieldAutoStartInput] = None,
         options: Optional[Options] = None,

@@ -784,7 +784,7 @@ class ChatRule:
     """Whether the rule looks at messages; true if it is not given."""
 
     expires_at: Optional[datetime]
-    """When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put."""
+    """When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put. `updateShieldPreset` leaves out a rule that has expired since it was read."""
 
     exempt_roles: list[str]
     """The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them."""
@@ -864,7 +864,7 @@ class ChatRuleInput:
     """Whether the rule looks at messages; true if it is not given."""
 
     expires_at: Optional[datetime] = None
-    """When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put."""
+    """When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put. `updateShieldPreset` leaves out a rule that has expired since it was read."""
 
     exempt_roles: Optional[list[str]] = None
     """The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them."""

@@ -1755,7 +1755,7 @@ export interface components {
             enabled: boolean | null;
             /**
              * Format: date-time
-             * @description When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put.
+             * @description When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put. `updateShieldPreset` leaves out a rule that has expired since it was read.
              */
             expiresAt: string | null;
             /** @description The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them. */
@@ -1850,7 +1850,7 @@ export interface components {
             enabled?: boolean | null;
             /**
              * Format: date-time
-             * @description When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put.
+             * @description When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the rule is put. `updateShieldPreset` leaves out a rule that has expired since it was read.
              */
             expiresAt?: string | null;
             /** @description The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at most once. Empty if it applies to all of them. */
@@ -4941,11 +4941,11 @@ export interface components {
              * @description Required. The channel: a UUID in upper or lower case.
              */
             channelId: string;
-            /** @description The settings that are in force while the shield is up, if they are stricter than those of the channel. */
-            settings?: components["schemas"]["ShieldSettingsInput"] | null;
+            /** @description Required. The settings that are in force while the shield is up, if they are stricter than those of the channel; `{}` for none. */
+            settings: components["schemas"]["ShieldSettingsInput"];
             /** @description Rules that apply while the shield is up: up to 20. */
             rules?: components["schemas"]["ChatRuleInput"][] | null;
-            /** @description When the shield is raised by itself; null if it never is. */
+            /** @description When the shield is raised by itself: at least one number; null if it never is. */
             autoStart?: components["schemas"]["ShieldAutoStartInput"] | null;
         };
         /** @description UpdateShieldPresetResponse is the preset after the change. */

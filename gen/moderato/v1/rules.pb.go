@@ -968,7 +968,7 @@ type ChatRule struct {
 	// Whether the rule looks at messages; true if it is not given.
 	Enabled *bool `protobuf:"varint,7,opt,name=enabled" json:"enabled,omitempty"`
 	// When the rule is deleted: UTC, milliseconds; null if it stays. It is in the future when the
-	// rule is put.
+	// rule is put. UpdateShieldPreset leaves out a rule that has expired since it was read.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// The roles to which the rule does not apply: a list of `vip`, `og` and `subscriber`, each at
 	// most once. Empty if it applies to all of them.
@@ -2498,12 +2498,12 @@ type UpdateShieldPresetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The settings that are in force while the shield is up, if they are stricter than those of the
-	// channel.
+	// Required. The settings that are in force while the shield is up, if they are stricter than those
+	// of the channel; `{}` for none.
 	Settings *ShieldSettings `protobuf:"bytes,2,opt,name=settings" json:"settings,omitempty"`
 	// Rules that apply while the shield is up: up to 20.
 	Rules []*ChatRule `protobuf:"bytes,3,rep,name=rules" json:"rules,omitempty"`
-	// When the shield is raised by itself; null if it never is.
+	// When the shield is raised by itself: at least one number; null if it never is.
 	AutoStart     *ShieldAutoStart `protobuf:"bytes,4,opt,name=auto_start,json=autoStart" json:"auto_start,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

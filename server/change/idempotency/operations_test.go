@@ -258,7 +258,7 @@ func (o *operations) chat() {
 	})
 	o.held()
 	o.repeat(o.owner, moderatov1.ChatRulesService_UpdateShieldPreset_FullMethodName, &moderatov1.UpdateShieldPresetRequest{
-		ChannelId: channelID, Rules: []*moderatov1.ChatRule{{Name: "mentions", Kind: "mentions", Action: "block", Max: new(int32(50))}},
+		ChannelId: channelID, Settings: &moderatov1.ShieldSettings{}, Rules: []*moderatov1.ChatRule{{Name: "mentions", Kind: "mentions", Action: "block", Max: new(int32(50))}},
 	})
 	o.repeat(o.owner, moderatov1.ChatRulesService_UpdateShield_FullMethodName, &moderatov1.UpdateShieldRequest{ChannelId: channelID, Active: new(true)})
 	// The repeat of a sender finds no message any more.

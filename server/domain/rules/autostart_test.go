@@ -79,7 +79,7 @@ func TestShieldIsRaisedByItself(t *testing.T) {
 // TestLoweredShieldRests lowers a shield that was raised by itself, while its number is reached.
 func TestLoweredShieldRests(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {
-		r.preset(`"autoStart":{"followsPerMinute":10}`)
+		r.preset(`"settings":{},"autoStart":{"followsPerMinute":10}`)
 		reach := func(after time.Duration) bool {
 			r.Store.Clock.Freeze(now.Add(after))
 			r.count(servertest.Owner, now.Add(after), buckets.Counts{Follows: 10})
@@ -108,7 +108,7 @@ func TestLoweredShieldRests(t *testing.T) {
 // TestShieldsOfDeletedChannels has counts and a preset of a channel that no longer exists.
 func TestShieldsOfDeletedChannels(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {
-		r.preset(`"autoStart":{"followsPerMinute":10}`)
+		r.preset(`"settings":{},"autoStart":{"followsPerMinute":10}`)
 		gone := uid.New()
 		row := storetest.Must(r.Store.Read.Shield.Get(t.Context(), servertest.Owner))
 		err := r.Store.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -132,7 +132,7 @@ func TestLookForShieldsReadsByIndex(t *testing.T) {
 		config := servertest.Config(url)
 		config.DBLayer = recorder.Layer()
 		r := open(t, config)
-		r.preset(`"autoStart":{"followsPerMinute":10}`)
+		r.preset(`"settings":{},"autoStart":{"followsPerMinute":10}`)
 		r.count(servertest.Owner, r.freeze(), buckets.Counts{Follows: 1})
 		r.look()
 		for _, q := range recorder.Sent() {
@@ -216,11 +216,11 @@ func TestServersRaiseOneShield(t *testing.T) {
 			}
 			group.Wait()
 		}
-		r.preset(`"autoStart":{"followsPerMinute":10}`)
+		r.preset(`"settings":{},"autoStart":{"followsPerMinute":10}`)
 		atOnce(func() {
 			r.count(servertest.Owner, storetest.Must(r.Store.Clock.Now(t.Context(), r.Store.Read)), buckets.Counts{Follows: 10})
 		}, func(e *rules.Expirer) error { return e.RaiseShields(t.Context()) })
-		r.preset(`"rules":[]`) // or a server whose clock is not advanced yet raises it again
+		r.preset(`"settings":{}`) // or a server whose clock is not advanced yet raises it again
 		atOnce(func() {
 			for _, s := range both {
 				s.Store.Clock.Advance(16 * time.Minute)

@@ -92,7 +92,7 @@ func TestTransactionsCompileNoRules(t *testing.T) {
 			}
 		}
 		preset := func(ctx context.Context, rules ...*moderatov1.ChatRule) {
-			if _, err := service.UpdateShieldPreset(ctx, &moderatov1.UpdateShieldPresetRequest{ChannelId: channel, Rules: rules}); err != nil {
+			if _, err := service.UpdateShieldPreset(ctx, &moderatov1.UpdateShieldPresetRequest{ChannelId: channel, Settings: &moderatov1.ShieldSettings{}, Rules: rules}); err != nil {
 				t.Fatal(err)
 			}
 		}

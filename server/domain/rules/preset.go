@@ -25,6 +25,7 @@ func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.Update
 	channelID := f.UUID("channelId", req.GetChannelId())
 	preset := &moderatov1.ShieldPreset{Settings: req.GetSettings(), Rules: req.GetRules(), AutoStart: parseAutoStart(f, req.GetAutoStart())}
 	if preset.GetSettings() == nil {
+		f.Add("settings", "is required; {} for none")
 		preset.Settings = &moderatov1.ShieldSettings{}
 	}
 	settings := validate.Of(preset.GetSettings())
@@ -55,8 +56,11 @@ func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.Update
 
 // parseAutoStart returns when a shield is raised by itself; nil if it never is.
 func parseAutoStart(f *validate.Fields, auto *moderatov1.ShieldAutoStart) *moderatov1.ShieldAutoStart {
-	if auto == nil || auto.FollowsPerMinute == nil && auto.FirstMessagesPerMinute == nil && auto.HeldPerMinute == nil {
+	if auto == nil {
 		return nil
+	}
+	if auto.FollowsPerMinute == nil && auto.FirstMessagesPerMinute == nil && auto.HeldPerMinute == nil {
+		f.Add("autoStart", "must have at least one number")
 	}
 	numbers := validate.Of(auto)
 	numbers.In("autoStart")

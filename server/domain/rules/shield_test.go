@@ -234,12 +234,14 @@ func TestBadShieldsChangeNothing(t *testing.T) {
 			{shieldPath, `"active":true,"reason":""`, "reason"},
 			{presetPath, `"settings":{"slowSeconds":3601}`, "settings.slowSeconds"},
 			{presetPath, `"settings":{"exemptRoles":["admin"]}`, "settings.exemptRoles[0]"},
-			{presetPath, `"autoStart":{"followsPerMinute":0}`, "autoStart.followsPerMinute"},
-			{presetPath, `"autoStart":{"heldPerMinute":100001}`, "autoStart.heldPerMinute"},
-			{presetPath, `"rules":[` + rule + `,{"name":"b","kind":"mentions","action":"block","max":51}]`, "rules[1].max"},
-			{presetPath, `"rules":[` + strings.Repeat(rule+",", 20) + rule + `]`, "rules"},
-			{presetPath, `"rules":[{"ruleId":"0198c0de-0000-7000-8000-000000000001",` + rule[1:] + `]`, "rules[0].ruleId"},
-			{presetPath, `"rules":[{"expiresAt":"` + now.String() + `",` + rule[1:] + `]`, "rules[0].expiresAt"},
+			{presetPath, `"rules":[` + rule + `]`, "settings"},
+			{presetPath, `"settings":{},"autoStart":{}`, "autoStart"},
+			{presetPath, `"settings":{},"autoStart":{"followsPerMinute":0}`, "autoStart.followsPerMinute"},
+			{presetPath, `"settings":{},"autoStart":{"heldPerMinute":100001}`, "autoStart.heldPerMinute"},
+			{presetPath, `"settings":{},"rules":[` + rule + `,{"name":"b","kind":"mentions","action":"block","max":51}]`, "rules[1].max"},
+			{presetPath, `"settings":{},"rules":[` + strings.Repeat(rule+",", 20) + rule + `]`, "rules"},
+			{presetPath, `"settings":{},"rules":[{"ruleId":"0198c0de-0000-7000-8000-000000000001",` + rule[1:] + `]`, "rules[0].ruleId"},
+			{presetPath, `"settings":{},"rules":[{"expiresAt":"` + now.String() + `",` + rule[1:] + `]`, "rules[0].expiresAt"},
 		} {
 			d := r.shield(r.owner, http.MethodPost, c.path, c.members).Data
 			if d.Code != "INVALID_ARGUMENT" || len(d.Violations) != 1 || d.Violations[0].Field != c.field {
@@ -271,6 +273,10 @@ func TestPresetIsReplaced(t *testing.T) {
 		r.preset(kept)
 		if d := r.getShield().Data.Preset; d.Rules[0] != before.Rules[0] || d.Settings["slowSeconds"] != 5.0 || d.AutoStart["followsPerMinute"] != 100.0 {
 			t.Errorf("got %+v", d)
+		}
+		twice := strings.Replace(kept, "}],", "},"+kept[strings.Index(kept, `{"ruleId"`):strings.Index(kept, "],")]+"],", 1)
+		if d := r.shield(r.owner, http.MethodPost, presetPath, twice).Data; len(d.Violations) != 1 || d.Violations[0].Field != "rules[1].ruleId" {
+			t.Errorf("a rule that is given twice: got %+v", d)
 		}
 		version := storetest.Must(r.Store.Read.Shield.Get(t.Context(), servertest.Owner)).PresetVersion
 		r.preset(strings.Replace(kept, ":100}", ":50}", 1))
@@ -342,7 +348,7 @@ func TestPresetCountsForTheLimits(t *testing.T) {
 			text, _ := json.Marshal(map[string]any{"name": "a", "kind": "terms", "action": "block", "terms": terms})
 			all = append(all, string(text))
 		}
-		if d := r.shield(r.owner, http.MethodPost, presetPath, `"rules":[`+strings.Join(all, ",")+`]`).Data; d.Code != "RULE_LIMIT_REACHED" {
+		if d := r.shield(r.owner, http.MethodPost, presetPath, `"settings":{},"rules":[`+strings.Join(all, ",")+`]`).Data; d.Code != "RULE_LIMIT_REACHED" {
 			t.Errorf("got %+v", d)
 		}
 		long := func(n int) string {
@@ -350,7 +356,7 @@ func TestPresetCountsForTheLimits(t *testing.T) {
 		}
 		r.rules(`"put":[` + long(80) + `]`)
 		for n, place := range map[int]string{81: "rules[1].patterns[1]", 79: ""} {
-			d := r.shield(r.owner, http.MethodPost, presetPath, `"rules":[`+long(1)+`,`+long(n)+`]`).Data
+			d := r.shield(r.owner, http.MethodPost, presetPath, `"settings":{},"rules":[`+long(1)+`,`+long(n)+`]`).Data
 			if d.Code != "RULES_TOO_COSTLY" || len(d.Violations) != 1 || d.Violations[0].Field != place {
 				t.Errorf("got %+v, want %q", d, place)
 			}
@@ -362,7 +368,7 @@ func TestPresetCountsForTheLimits(t *testing.T) {
 // TestRulesOfPresetApplyUnderTheShield posts before, while and after the shield is up.
 func TestRulesOfPresetApplyUnderTheShield(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {
-		r.preset(`"rules":[` + about("gems", "block") + `]`)
+		r.preset(`"settings":{},"rules":[` + about("gems", "block") + `]`)
 		want := func(when, code string) {
 			t.Helper()
 			if got := r.say(servertest.Viewer, "gems").code(); got != code {
@@ -372,9 +378,9 @@ func TestRulesOfPresetApplyUnderTheShield(t *testing.T) {
 		want("before", "")
 		r.raise(`"active":true,"durationSeconds":60`)
 		want("under the shield", "MESSAGE_BLOCKED")
-		r.preset(`"rules":[` + about("coins", "block") + `]`)
+		r.preset(`"settings":{},"rules":[` + about("coins", "block") + `]`)
 		want("under another preset", "")
-		r.preset(`"rules":[` + about("gems", "block") + `]`)
+		r.preset(`"settings":{},"rules":[` + about("gems", "block") + `]`)
 		want("under the first again", "MESSAGE_BLOCKED")
 		r.Store.Clock.Freeze(now.Add(time.Minute))
 		want("after its time", "")
