@@ -285,12 +285,24 @@ const minRepeated = 3
 type comparison struct {
 	phrase   int // letters of the phrase
 	letters  int // of the text
-	bases    int // letters of the text that are not marks
 	replaced int
-	words    int // after the first
-	gaps     int // within words
-	widest   gap
+	word     word // that is compared
+	widest   gap  // within words
+	isUneven bool // a word is
 }
+
+// word is a word of a phrase in a text.
+type word struct {
+	bases  int // letters that are not marks
+	gaps   int // between them
+	widest gap
+}
+
+// isPlain reports whether nothing separates the letters of a word of two letters or more.
+func (w word) isPlain() bool { return w.gaps == 0 && w.bases > 1 }
+
+// isUneven reports whether something separates some letters of a word, but not all. Markup may.
+func (w word) isUneven() bool { return w.gaps > 0 && w.gaps != w.bases-1 && w.widest != markup }
 
 // compare compares the letters of a stretch with a run of the phrase.
 func (c *comparison) compare(letters []letter, r run, isFirst, isOpen bool) bool {
@@ -299,7 +311,7 @@ func (c *comparison) compare(letters []letter, r run, isFirst, isOpen bool) bool
 		return false
 	}
 	c.phrase += length
-	words := int(r >> runWords)
+	words, gaps := int(r>>runWords), gapsIn(letters)
 	replaced := 0
 	for i, l := range letters {
 		c.letters++
@@ -309,21 +321,24 @@ func (c *comparison) compare(letters []letter, r run, isFirst, isOpen bool) bool
 		if l.isMark {
 			continue
 		}
-		c.bases++
 		switch {
 		case isFirst && i == 0:
 		case i == 0 && r&runNextWord != 0:
 			if l.before == noGap {
 				return false
 			}
-			c.words++
+			c.endWord()
 		case l.before == noGap:
-		case i > 0 && words > 0:
+		case i > 0 && words > 0 && (words >= gaps || c.word.isPlain()):
 			words--
-			c.words++
+			c.endWord()
 		default:
-			c.gaps++
-			c.widest = max(c.widest, l.before)
+			c.word.gaps++
+			c.word.widest = max(c.word.widest, l.before)
+		}
+		c.word.bases++
+		if i > 0 && l.before != noGap {
+			gaps--
 		}
 	}
 	if r&runDigit == 0 {
@@ -332,19 +347,36 @@ func (c *comparison) compare(letters []letter, r run, isFirst, isOpen bool) bool
 	return words == 0 && (r&runDigit == 0 || replaced > 0)
 }
 
+// gapsIn returns how many gaps are between some letters.
+func gapsIn(letters []letter) (n int) {
+	for _, l := range letters[1:] {
+		if l.before != noGap && !l.isMark {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *comparison) endWord() {
+	c.widest = max(c.widest, c.word.widest)
+	c.isUneven = c.isUneven || c.word.isUneven()
+	c.word = word{}
+}
+
 // isDisguise reports whether what is different disguises a phrase.
 func (c *comparison) isDisguise(text []byte) bool {
+	c.endWord()
 	if c.replaced > 0 && (c.phrase < minDisguised || c.isQuantity(text)) {
 		return false
 	}
-	if c.gaps == 0 {
+	if c.widest == noGap {
 		return true
 	}
 	least := minDisguised
 	if r, _ := utf8.DecodeRune(text); !hasWords(r) && c.widest <= tight {
 		least = minTight
 	}
-	return c.phrase >= least && c.widest < far && (c.widest == markup || c.gaps == c.bases-1-c.words)
+	return c.phrase >= least && c.widest < far && !c.isUneven
 }
 
 // isQuantity reports whether what has digits or signs for letters is more likely a number, such as

@@ -52,6 +52,9 @@ var (
 		"struck signs":    chain(signs, after("\u0336", unicode.IsLetter)),
 		"repeated digits": chain(digits, repeated),
 		"Cyrillic spaced": chain(alike, between(" ")),
+		"a word dotted":   oneWord(between(".")),
+		"a word spaced":   oneWord(between(" ")),
+		"a word dashed":   oneWord(chain(digits, between("-"))),
 	}
 )
 
@@ -114,6 +117,19 @@ func between(inserted string) disguise {
 			last = r
 		}
 		return b.String()
+	}
+}
+
+// oneWord disguises one of several words.
+func oneWord(of disguise) disguise {
+	return func(text string, r *rand.Rand) string {
+		words := strings.Fields(text)
+		if len(words) < 2 {
+			return text
+		}
+		i := r.IntN(len(words))
+		words[i] = of(words[i], r)
+		return strings.Join(words, " ")
 	}
 }
 

@@ -80,12 +80,16 @@ func TestTerms(t *testing.T) {
 func TestEvasions(t *testing.T) {
 	t.Parallel()
 	for term, texts := range map[string]string{
-		"free":      "f.r.e.e|f r e e|fr33|freeee|ffffree|f-r-3-e|**f**ree|~~f~~ree|F R E E E E|f\u00a0r\u00a0e\u00a0e|(f)(r)(e)(e)|f_r_e_e|fr€€",
-		"free gems": "fr33 g3m5|f r e e  g e m s|free-gemmms|f.r.e.e g.e.m.s|free g3ms|F.R.E.E. G.E.M.S.",
-		"ass":       "@ss|a$$|@$$|as5|a.s.s|asssss|a s s",
-		"shit":      "sh!t|$h1t|5h1t|s.h.i.t|s-h-i-t|shiiiit",
-		"free eggs": "fr33 egg5|free eggggs|f.r.e.e.e.g.g.s",
-		"привет":    "п р и в е т|п.р.и.в.е.т|привееет",
+		"free": "f.r.e.e|f r e e|fr33|freeee|ffffree|f-r-3-e|**f**ree|~~f~~ree|F R E E E E|f\u00a0r\u00a0e\u00a0e|(f)(r)(e)(e)|f_r_e_e|fr€€",
+		"free gems": "fr33 g3m5|f r e e  g e m s|free-gemmms|f.r.e.e g.e.m.s|free g3ms|F.R.E.E. G.E.M.S." +
+			"|f.r.e.e gems|f r e e gems|f-r-e-e gems|f,r,e,e gems|f/r/e/e gems|f*r*e*e g.e.m.s|free g.e.m.s|free g-e-m-s|fr33 g.e.m.s|f.r.e.e. gems!|f.r.e.e.gemmms",
+		"buy free gems": "buy f.r.e.e gems|b.u.y free gems|b u y free g e m s|buy free g.e.m.s",
+		"ass":           "@ss|a$$|@$$|as5|a.s.s|asssss|a s s",
+		"shit":          "sh!t|$h1t|5h1t|s.h.i.t|s-h-i-t|shiiiit",
+		"free eggs":     "fr33 egg5|free eggggs|f.r.e.e.e.g.g.s|f.r.e.e eggs|free e.g.g.s|free eggs",
+		"ass sucks":     "a.s.s sucks|ass s.u.c.k.s|a.s.s s.u.c.k.s",
+		"free eel":      "f.r.e.e eel|free e.e.l",
+		"привет":        "п р и в е т|п.р.и.в.е.т|привееет",
 	} {
 		for text := range strings.SplitSeq(texts, "|") {
 			if got := matchText(compiled(t, evaded(term)), "so, "+text+" ok"); got == "" {
@@ -94,13 +98,14 @@ func TestEvasions(t *testing.T) {
 		}
 	}
 	for term, texts := range map[string]string{
-		"free": "of ree|f ree|fre|frree|freed|f. ree|three",
-		"ass":  "A55|455|as s|a ss|class|glass 5|ass5a|$4.55|4:55|as. So|pass it",
-		"sam":  "5am|at 5am",
-		"lol":  "101|10:01|1.0.1",
-		"sss":  "$$$",
-		"leet": "1337",
-		"tits": "t.co/its|7175",
+		"free":      "of ree|f ree|fre|frree|freed|f. ree|three",
+		"free gems": "fr.ee gems|f.ree gems|f.r.ee gems|f.r.e.e ge.ms|f.r.e.egems|of r.e.e gems|f.r.e.e g.e.m",
+		"ass":       "A55|455|as s|a ss|class|glass 5|ass5a|$4.55|4:55|as. So|pass it",
+		"sam":       "5am|at 5am",
+		"lol":       "101|10:01|1.0.1",
+		"sss":       "$$$",
+		"leet":      "1337",
+		"tits":      "t.co/its|7175",
 	} {
 		for text := range strings.SplitSeq(texts, "|") {
 			if got := matchText(compiled(t, evaded(term)), text); got != "" {
