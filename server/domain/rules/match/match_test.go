@@ -116,6 +116,7 @@ func TestEvasions(t *testing.T) {
 	check(t, []example{
 		{phrases("free"), "f.r.e.e fr33 freeee", ""},
 		{evaded("free"), "so f.r.\u200be.é ok", "0:f.r.\u200be.é"},
+		{evaded("free gems"), "get f.r.\u200be.é. ｇems! now", "0:f.r.\u200be.é. ｇems"},
 		{evaded("1337"), "1337 leet", "0:1337"},
 		{match.Rule{Kind: match.Terms, Terms: []string{"ass"}, Evasions: true, Allow: []string{"a s s club"}}, "a s s club", ""},
 	})
