@@ -10,7 +10,7 @@ const verbs: Record<string, string> = {
   'channel.moderator.add': 'Made moderator', 'channel.moderator.remove': 'Removed as moderator', 'channel.vip.add': 'Made VIP',
   'channel.vip.remove': 'Removed as VIP', 'channel.og.add': 'Made OG', 'channel.og.remove': 'Removed as OG',
   'stream.online': 'Stream started', 'stream.offline': 'Stream ended', 'channel.raid': 'Raid arrived',
-  'channel.chat.settings': 'Settings of the chat changed', 'channel.chat.rules': 'Chat rules changed', 
+  'channel.chat.settings': 'Settings of the chat changed', 'channel.chat.rules': 'Chat rules changed',
   'channel.shield.preset': 'Shield preset changed', 'channel.shield.begin': 'Shield raised', 'channel.shield.end': 'Shield lowered',
 }
 

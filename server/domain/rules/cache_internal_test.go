@@ -140,7 +140,7 @@ func TestPostDoesNotGetErrorsOfRules(t *testing.T) {
 	storeRules(t, s, channelID, 1, all...)
 	_, err := c.get(t.Context(), channelID, chat.RulesVersion{Version: 1})
 	var ofCaller *apierr.Error
-	if !errors.Is(err, match.LimitRules) || errors.As(err, &ofCaller) {
+	if !errors.Is(err, match.ErrTooManyRules) || errors.As(err, &ofCaller) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -172,10 +172,10 @@ func matchRule(r *moderatov1.ChatRule) match.Rule {
 }
 
 // limitTexts say how much a channel may have, and what to do if it has more.
-var limitTexts = map[match.Limit]string{
-	match.LimitRules: fmt.Sprintf("A channel has at most %d rules, with those of its shield. Delete rules, or put the terms of several rules into one.", match.MaxRules),
-	match.LimitTerms: fmt.Sprintf("The rules of a channel have at most %d terms, with those of its shield. Delete terms that are not needed any more.", match.MaxChannelTerms),
-	match.LimitText:  fmt.Sprintf("The rules of a channel have at most %d KiB of text, with those of its shield. Delete terms, patterns and domains that are not needed any more.", match.MaxChannelText>>10),
+var limitTexts = map[match.LimitError]string{
+	match.ErrTooManyRules: fmt.Sprintf("A channel has at most %d rules, with those of its shield. Delete rules, or put the terms of several rules into one.", match.MaxRules),
+	match.ErrTooManyTerms: fmt.Sprintf("The rules of a channel have at most %d terms, with those of its shield. Delete terms that are not needed any more.", match.MaxChannelTerms),
+	match.ErrTooMuchText:  fmt.Sprintf("The rules of a channel have at most %d KiB of text, with those of its shield. Delete terms, patterns and domains that are not needed any more.", match.MaxChannelText>>10),
 }
 
 // places are the places in a request of the rules that it has, by the ids of the rules.
@@ -185,7 +185,7 @@ type places map[string]string
 // its shield included, are too many or too costly.
 func checkLimits(all []*moderatov1.ChatRule, in places) error {
 	_, err := compile(all)
-	var limit match.Limit
+	var limit match.LimitError
 	var costly *match.TooCostlyError
 	switch {
 	case errors.As(err, &limit):

@@ -66,11 +66,11 @@ func Check(r Rule) []apierr.Violation {
 }
 
 // Compile compiles rules that Check accepts. If they are too many or too costly together, the error is
-// a Limit or a TooCostlyError.
+// a LimitError or a TooCostlyError.
 func Compile(rules []Rule) (*Set, error) {
 	b := &builder{}
 	if len(rules) > MaxRules {
-		return nil, LimitRules
+		return nil, ErrTooManyRules
 	}
 	for i := range rules {
 		b.rule = i
@@ -79,9 +79,9 @@ func Compile(rules []Rule) (*Set, error) {
 		case len(b.violations) > 0:
 			return nil, fmt.Errorf("rule %d: %s %s", i, b.violations[0].Field, b.violations[0].Description)
 		case b.terms > MaxChannelTerms:
-			return nil, LimitTerms
+			return nil, ErrTooManyTerms
 		case b.text > MaxChannelText:
-			return nil, LimitText
+			return nil, ErrTooMuchText
 		}
 	}
 	s := b.build()

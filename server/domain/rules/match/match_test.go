@@ -278,7 +278,7 @@ func TestLimits(t *testing.T) {
 		large = append(large, thousand(fmt.Sprintf("%s%c%%d", strings.Repeat("я", 30), 'a'+i)))
 	}
 	for want, rules := range map[error][]match.Rule{
-		nil: rules[:10], match.LimitTerms: rules, match.LimitText: large[:9], match.LimitRules: make([]match.Rule, 101),
+		nil: rules[:10], match.ErrTooManyTerms: rules, match.ErrTooMuchText: large[:9], match.ErrTooManyRules: make([]match.Rule, 101),
 	} {
 		if _, err := match.Compile(rules); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)

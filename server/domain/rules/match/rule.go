@@ -48,18 +48,18 @@ const (
 	MaxChannelText  = 512 << 10
 )
 
-// Limit is the error for rules that exceed a limit of a channel together.
-type Limit string
+// LimitError is the error for rules that exceed a limit of a channel together.
+type LimitError string
 
 // The limits, as clients read them.
 const (
-	LimitRules Limit = "rules" // MaxRules
-	LimitTerms Limit = "terms" // MaxChannelTerms
-	LimitText  Limit = "text"  // MaxChannelText
+	ErrTooManyRules LimitError = "rules" // MaxRules
+	ErrTooManyTerms LimitError = "terms" // MaxChannelTerms
+	ErrTooMuchText  LimitError = "text"  // MaxChannelText
 )
 
 // Error names the limit.
-func (l Limit) Error() string { return "the rules exceed a limit of a channel: " + string(l) }
+func (l LimitError) Error() string { return "the rules exceed a limit of a channel: " + string(l) }
 
 // TooCostlyError is the error for rules that take too many steps together. It names the one that takes
 // the most.
