@@ -248,7 +248,14 @@ func (p *Phrases) disguised(e *entry, s *skeleton, some []stretch, text []byte) 
 		}
 	}
 	start, end = int(s.letters[first].start), int(s.letters[last-1].end)
-	return start, end, e.isWhole(text, start, end) && c.isDisguise(text[start:end])
+	isPart := e.use&anyStart == 0 && s.isJoined(first, first) || e.use&anyEnd == 0 && s.isJoined(last, last-1)
+	return start, end, !isPart && e.isWhole(text, start, end) && c.isDisguise(text[start:end])
+}
+
+// isJoined reports whether nothing separates a letter from the one before it, and one that is next to
+// this place is a sign or a digit: "@ss" is no word of "p@ss".
+func (s *skeleton) isJoined(at, sign int) bool {
+	return at > 0 && at < len(s.letters) && s.letters[at].before == noGap && s.letters[sign].isReplaced
 }
 
 // cutStart returns where the last n letters of a stretch begin, or more than two, if something
@@ -298,7 +305,7 @@ type word struct {
 	widest gap
 }
 
-// isPlain reports whether nothing separates the letters of a word of two letters or more.
+// isPlain reports whether nothing separates the letters of a word.
 func (w word) isPlain() bool { return w.gaps == 0 && w.bases > 1 }
 
 // isUneven reports whether something separates some letters of a word, but not all. Markup may.

@@ -52,6 +52,7 @@ func (s *scene) arguments(t *testing.T, in *section, o operation, c *caller, col
 		"PreviewChatRules":     {"texts": []string{"hello"}},
 		"RestoreChatRules":     {"version": 0},
 		"UpdateShield":         {"active": true},
+		"UpdateShieldPreset":   {"settings": servertest.Args{}},
 		"ClaimHeldMessages":    {"messageIds": []string{servertest.Nobody.String()}},
 		"DecideHeldMessages":   {"decisions": []servertest.Args{{"messageId": servertest.Nobody.String(), "decision": "deny"}}},
 

@@ -100,7 +100,7 @@ func TestEvasions(t *testing.T) {
 	for term, texts := range map[string]string{
 		"free":      "of ree|f ree|fre|frree|freed|f. ree|three",
 		"free gems": "fr.ee gems|f.ree gems|f.r.ee gems|f.r.e.e ge.ms|f.r.e.egems|of r.e.e gems|f.r.e.e g.e.m",
-		"ass":       "A55|455|as s|a ss|class|glass 5|ass5a|$4.55|4:55|as. So|pass it",
+		"ass":       "p@ss|a$$hole|A55|455|as s|a ss|class|glass 5|ass5a|$4.55|4:55|as. So|pass it",
 		"sam":       "5am|at 5am",
 		"lol":       "101|10:01|1.0.1",
 		"sss":       "$$$",
