@@ -101,8 +101,8 @@ func TestRetentionRemovesOldMessages(t *testing.T) {
 	})
 }
 
-// TestRetentionGoesOnWhereItStopped ends a round after each batch, as a server that is killed. The
-// next one continues.
+// TestRetentionGoesOnWhereItStopped ends a round after each batch, as the end of a server does. The
+// next round continues.
 func TestRetentionGoesOnWhereItStopped(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		start := now(t, s.Store)
