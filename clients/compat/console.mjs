@@ -215,9 +215,10 @@ test('without JavaScript the page is a sentence', async (t) => {
 test('a server that stops: the page says so, and misses and repeats nothing', async (t) => {
   const page = await signIn(t)
   const before = await post(page, 'before the restart')
-  const restarted = fetch(`${given.control}/restart`, { method: 'POST' })
-  await page.getByText(/Reconnecting for/).waitFor()
-  await restarted
+  const said = page.getByText(/Reconnecting for/).waitFor()
+  await page.route('**/v1/events?**', (route) => said.then(() => route.continue())) // not before it is seen
+  await fetch(`${given.control}/restart`, { method: 'POST' })
+  await said
   await page.getByText('Up to date').waitFor({ timeout: 20_000 })
   const after = await post(page, 'after the restart')
   for (const { message } of [before, after]) assert.equal(await row(page, message).count(), 1)
