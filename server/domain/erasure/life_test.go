@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/digest"
@@ -21,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/server/rpc/authn"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/storetest"
 )
 
 // live has a person do everything that a user can do and that others can do to a user. It
@@ -377,4 +379,7 @@ func (s *scene) settle() {
 	}
 	_, err := (&moderation.Service{Store: s.Store}).MetricsJob().Run(s.t.Context())
 	s.must(nil, err)
+	for storetest.Must(s.Store.Read.Event.Query().Where(event.PositionIsNil()).Exist(s.t.Context())) {
+		time.Sleep(time.Millisecond)
+	}
 }
