@@ -38,5 +38,5 @@ var latest = store.Declare(func(d *store.Dialect, q latestQuery) (string, []any)
 	}
 	return selectFrom(d, "(SELECT id FROM ("+strings.Join(parts, " UNION ALL ")+") AS s"+order+") AS l"+
 		d.OrderedJoin()+"held_messages"+d.ByPrimaryKey("held_messages")+" ON held_messages.id = l.id") +
-		" ORDER BY held_messages.held_at DESC, held_messages.id DESC", args
+		" WHERE " + ofExistingSender + " ORDER BY held_messages.held_at DESC, held_messages.id DESC", args
 })

@@ -89,11 +89,15 @@ var heldPage = store.Declare(func(d *store.Dialect, q heldQuery) (string, []any)
 		after, place = d.Below("held_messages.held_at", "held_messages.id", q.after.At, q.after.ID)
 	}
 	from, end := d.Page(store.Page{
-		Table: "held_messages", By: d.ByIndex(index), Limit: q.limit, Where: where + " AND " + after,
+		Table: "held_messages", By: d.ByIndex(index), Limit: q.limit, Where: where + " AND " + ofExistingSender + " AND " + after,
 		Order: "held_messages.held_at" + order + ", held_messages.id" + order,
 	})
 	return selectFrom(d, from) + end, append(args, place...)
 })
+
+// ofExistingSender is the condition that the sender of a message was not deleted. MySQL would make
+// a join of an EXISTS, and may begin with the users.
+const ofExistingSender = "(SELECT 1 FROM users e WHERE e.id = held_messages.user_id AND e." + users.Exists + ") = 1"
 
 // selectFrom returns a SELECT of the columns that readRow reads. The FROM clause begins with the
 // rows of held_messages.

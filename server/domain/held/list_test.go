@@ -1,12 +1,14 @@
 package held_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
@@ -144,5 +146,33 @@ func TestDueMessageIsNotListed(t *testing.T) {
 		if got := r.list("").texts(); got != nil {
 			t.Errorf("got %q", got)
 		}
+	})
+}
+
+// TestMessagesOfDeletedSenderAreNotListed deletes a sender, whose messages the eraser has not removed
+// yet: nobody reads them, or decides about them.
+func TestMessagesOfDeletedSenderAreNotListed(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		denied, kept := r.hold(servertest.Viewer, "denied"), r.hold(servertest.Raider, "kept")
+		r.want("a denial", deny(denied), "DENIED")
+		waits := r.hold(servertest.Viewer, "waits")
+		r.write(func(ctx context.Context, tx *ent.Tx) error {
+			return tx.User.UpdateOneID(servertest.Viewer).SetDeletedAt(now).Exec(ctx)
+		})
+		r.wantPages("", []string{"kept"})
+		for _, query := range []string{"&status=DENIED", "&userId=" + servertest.Viewer.String()} {
+			r.wantPages(query, nil)
+		}
+		if rows := storetest.Must(held.Latest(t.Context(), r.Store, servertest.Owner, servertest.Viewer, 10)); len(rows) > 0 {
+			t.Errorf("the latest messages are %v", rows)
+		}
+		if got := r.claim(r.moderator, waits)[0].Result; got != "ALREADY_DECIDED" {
+			t.Errorf("the claim is %s", got)
+		}
+		r.wantStatus(waits, "CANCELLED")
+		if got := r.want("a denial", deny(waits, `,"muteSeconds":60`), "ALREADY_DECIDED"); got.DecidedBy != nil {
+			t.Errorf("got %+v", got)
+		}
+		r.wantStatus(kept, "PENDING")
 	})
 }

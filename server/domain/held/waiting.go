@@ -49,8 +49,8 @@ func readWaiting(ctx context.Context, c *change.Change, ids []uid.ID) (*waiting,
 	return w, err
 }
 
-// endDue is readWaiting for a request of a moderator: what is due is over, whether or not the job has
-// come to it. It returns readPeople as well.
+// endDue is readWaiting for a request of a moderator: what is due, or of a sender who was deleted, is
+// over, whether or not a job has come to it. It returns readPeople as well.
 func endDue(ctx context.Context, c *change.Change, ids []uid.ID) (w *waiting, people map[uid.ID]*moderatov1.Person, err error) {
 	if w, err = readWaiting(ctx, c, ids); err != nil {
 		return nil, nil, err
@@ -120,12 +120,15 @@ func (w *waiting) deny(ctx context.Context, rows []*ent.HeldMessage, by *moderat
 	return end(ctx, w.Change, rows, denied, by)
 }
 
-// expire ends the wait of the messages that are due.
+// expire ends the wait of the messages that are due, and of those whose senders were deleted.
 func (w *waiting) expire(ctx context.Context) error {
-	var toApprove, toExpire []*ent.HeldMessage
+	var toCancel, toApprove, toExpire []*ent.HeldMessage
 	for _, row := range w.all {
 		switch {
-		case row.DueAt == nil || w.Now < *row.DueAt:
+		case row.DueAt == nil: // it does not wait
+		case w.senders[row.UserID] == nil:
+			toCancel = append(toCancel, row)
+		case w.Now < *row.DueAt:
 		case row.Approves:
 			toApprove = append(toApprove, row)
 		default:
@@ -133,6 +136,9 @@ func (w *waiting) expire(ctx context.Context) error {
 		}
 	}
 	if _, _, err := w.approve(ctx, toApprove, nil, nil); err != nil {
+		return err
+	}
+	if err := end(ctx, w.Change, toCancel, cancelled, nil); err != nil {
 		return err
 	}
 	return end(ctx, w.Change, toExpire, expired, nil)
