@@ -8,8 +8,10 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/heldmessage"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/change/feed"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -48,6 +50,19 @@ func CancelAll(ctx context.Context, c *change.Change) error {
 		return err
 	}
 	return end(ctx, c, rows, cancelled, nil)
+}
+
+// CancelUntil cancels those messages of a user that were held in a channel until an instant, for a
+// sanction that was imported. Like the import, it emits no event. The transaction must hold the
+// channel's lock.
+func CancelUntil(ctx context.Context, tx feed.Tx, channelID, userID uid.ID, at instant.Instant) error {
+	err := tx.HeldMessage.Update().Where(heldmessage.UserID(userID), heldmessage.ChannelID(channelID), heldmessage.Status(pending), heldmessage.HeldAtLTE(at)).
+		SetStatus(cancelled).SetDecidedAt(tx.Now).ClearDueAt().ClearClaimedBy().ClearClaimedUntil().
+		Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("cancel held messages: %w", err)
+	}
+	return nil
 }
 
 // rowsPerStatement is how many messages one statement ends.

@@ -36,6 +36,31 @@ func TestSanctionCancels(t *testing.T) {
 	})
 }
 
+// TestImportedSanctionCancels imports a ban and a mute, which are over before moderators decide. The
+// messages that were held until then are cancelled, without an event.
+func TestImportedSanctionCancels(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		r.set(`"holdSeconds":86400`)
+		banned, muted := r.hold(servertest.Raider, "hello"), r.hold(servertest.Viewer, "hello")
+		r.Store.Clock.Freeze(now.Add(time.Second))
+		later := r.hold(servertest.Viewer, "later")
+		r.Store.Clock.Freeze(now.Add(time.Minute))
+		r.banByImport(servertest.Raider, now, 10*time.Minute)
+		r.muteByImport(servertest.Viewer, now, 10*time.Minute)
+		r.Store.Clock.Freeze(now.Add(11 * time.Minute))
+		for _, id := range []uid.ID{banned, muted} {
+			if row := r.row(id); row.Status != "CANCELLED" || row.DueAt != nil || row.DecidedAt == nil || *row.DecidedAt != now.Add(time.Minute) {
+				t.Errorf("got %+v", row)
+			}
+			r.want("an approval", approve(id), "ALREADY_DECIDED")
+		}
+		if n := len(r.updates()); n > 0 {
+			t.Errorf("%d events", n)
+		}
+		r.want("an approval of a message that was held later", approve(later), "APPROVED")
+	})
+}
+
 // TestClearingCancels clears a chat in which as many messages wait as may.
 func TestClearingCancels(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {

@@ -180,12 +180,12 @@ func TestMessageOfAnotherChannelIsNotFound(t *testing.T) {
 }
 
 // TestSilencedSenderIsRefused approves messages of senders who were banned, muted or deleted
-// meanwhile. A sanction that was imported has not cancelled them.
+// meanwhile. A sanction that was imported as of before they were held has not cancelled them.
 func TestSilencedSenderIsRefused(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {
 		banned, imported, deleted := r.hold(servertest.Viewer, "one"), r.hold(servertest.Raider, "two"), r.hold(servertest.Other, "three")
 		r.ban(servertest.Viewer)
-		r.muteByImport(servertest.Raider, now)
+		r.muteByImport(servertest.Raider, now.Add(-time.Second), 10*time.Minute)
 		r.write(func(ctx context.Context, tx *ent.Tx) error {
 			return tx.User.UpdateOneID(servertest.Other).SetDeletedAt(now).Exec(ctx)
 		})
@@ -227,7 +227,7 @@ func TestDenialKeepsLongerMute(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {
 		for _, c := range []struct{ seconds, want int }{{599, 600}, {601, 601}} {
 			id := r.hold(servertest.Viewer, "hello")
-			r.muteByImport(servertest.Viewer, now)
+			r.muteByImport(servertest.Viewer, now.Add(-time.Second), 10*time.Minute+time.Second)
 			r.want("a denial", deny(id, fmt.Sprintf(`,"muteSeconds":%d`, c.seconds)), "DENIED")
 			mute := storetest.Must(r.Store.Read.Mute.Query().Only(t.Context()))
 			if want := now.Add(time.Duration(c.want) * time.Second); mute.ExpiresAt != want {

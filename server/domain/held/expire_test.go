@@ -29,7 +29,7 @@ func TestHeldMessageExpires(t *testing.T) {
 		r.set(`"onHoldExpiry":"deny"`) // it is decided as the settings were
 		due := now.Add(10 * time.Minute)
 		r.Store.Clock.Freeze(due - 1)
-		r.muteByImport(servertest.Other, now.Add(time.Minute))
+		r.muteByImport(servertest.Other, now.Add(-time.Minute), time.Hour)
 		r.expire()
 		r.wantStatus(denied, "PENDING")
 		r.Store.Clock.Freeze(due)

@@ -166,12 +166,21 @@ const (
 	maxPendingOfUser = 5
 )
 
-// muteByImport mutes a user without an event, for ten minutes.
-func (r *room) muteByImport(user uid.ID, at instant.Instant) {
+// muteByImport mutes a user without an event, for a time.
+func (r *room) muteByImport(user uid.ID, at instant.Instant, length time.Duration) {
 	r.t.Helper()
 	r.Load(r.t, &platformv1.Record{Kind: &platformv1.Record_Mute{Mute: &platformv1.MuteRecord{
 		ChannelId: servertest.Owner.String(), UserId: user.String(), ModeratorId: servertest.Owner.String(),
-		MutedAt: at.Proto(), ExpiresAt: at.Add(10 * time.Minute).Proto(),
+		MutedAt: at.Proto(), ExpiresAt: at.Add(length).Proto(),
+	}}})
+}
+
+// banByImport bans a user without an event, for a time.
+func (r *room) banByImport(user uid.ID, at instant.Instant, length time.Duration) {
+	r.t.Helper()
+	r.Load(r.t, &platformv1.Record{Kind: &platformv1.Record_Ban{Ban: &platformv1.BanRecord{
+		ChannelId: servertest.Owner.String(), UserId: user.String(), ModeratorId: servertest.Owner.String(),
+		BannedAt: at.Proto(), ExpiresAt: at.Add(length).Proto(),
 	}}})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change/feed"
 	"github.com/moderato-live/moderato/server/domain/chat"
+	"github.com/moderato-live/moderato/server/domain/held"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 )
@@ -36,8 +37,8 @@ func putRole(ctx context.Context, tx feed.Tx, r *platformv1.RoleRecord) error {
 	if err := errors.Join(err, tx.RequireUser(ctx, userID)); err != nil {
 		return err
 	}
-	held, err := tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(name)).Exist(ctx)
-	if err != nil || held {
+	has, err := tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(name)).Exist(ctx)
+	if err != nil || has {
 		return err
 	}
 	err = tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
@@ -92,8 +93,8 @@ func parseSanction(r sanctionRecord, atField string, at *timestamppb.Timestamp, 
 	return x, refuseChannel(x.channelID, x.userID)
 }
 
-// put hides the messages of the user until the ban or mute, and stores it with store, unless it
-// has ended.
+// put hides the messages of the user until the ban or mute, cancels those that were held until then,
+// and stores it with store, unless it has ended.
 func (x *importedSanction) put(ctx context.Context, tx feed.Tx, by chat.Sanction, store func() error) error {
 	_, err := tx.LockChannel(ctx, x.channelID)
 	if err := errors.Join(err, tx.RequireUser(ctx, x.userID), tx.RequireUser(ctx, x.moderatorID)); err != nil {
@@ -106,6 +107,9 @@ func (x *importedSanction) put(ctx context.Context, tx feed.Tx, by chat.Sanction
 		return err
 	}
 	tx.StandingsChanged()
+	if err := held.CancelUntil(ctx, tx, x.channelID, x.userID, x.at); err != nil {
+		return err
+	}
 	return chat.ClearUntil(ctx, tx.Tx, tx.Store.Dialect, x.channelID, x.userID, by, x.at)
 }
 
