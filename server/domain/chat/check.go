@@ -76,7 +76,8 @@ func CheckSilenced(_ context.Context, st *Standing, _ Message) error {
 	return nil
 }
 
-// CheckReply returns the check that refuses replies, except to visible messages of the channel.
+// CheckReply returns the check that refuses replies, except to visible messages of the channel. A
+// message that is stored already is not posted again, so it is not refused.
 func CheckReply(s *store.Store) PostCheck {
 	return func(ctx context.Context, _ *Standing, m Message) error {
 		if m.ReplyTo == nil {
@@ -84,6 +85,9 @@ func CheckReply(s *store.Store) PostCheck {
 		}
 		repliedTo, err := findVisible(ctx, s.Read, m.ChannelID, *m.ReplyTo)
 		if err == nil && repliedTo.ID.IsZero() {
+			if isStored, err := IsStored(ctx, s, m); err != nil || isStored {
+				return err
+			}
 			return apierr.Invalid(apierr.Violation{Field: "replyToMessageId", Description: "must be a message of the channel that is not deleted"})
 		}
 		return s.Classify(err)

@@ -86,8 +86,11 @@ func answer(row *ent.HeldMessage, m chat.Message) error {
 // already, the sender's ban or mute, or the error of why.Confirm. It returns nil only if the message is stored already.
 func Hold(ctx context.Context, s *store.Store, to *live.Hub, st *chat.Standing, m chat.Message, why Reason) error {
 	// Those who flood a full queue do not wait for the channel's lock.
-	if err := checkRoom(ctx, s, s.Read, m, why); err != nil {
-		return s.Classify(err)
+	if full := checkRoom(ctx, s, s.Read, m, why); full != nil {
+		if isStored, err := chat.IsStored(ctx, s, m); err != nil || isStored {
+			return err
+		}
+		return s.Classify(full)
 	}
 	h := &holding{standing: st, message: m, why: why, isGiven: !m.ID.IsZero()}
 	if !h.isGiven {

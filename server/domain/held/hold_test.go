@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -103,6 +104,38 @@ func TestIDOfPurgedMessageAdmitsNoOther(t *testing.T) {
 		want("the message is stored", false)
 		r.write(func(ctx context.Context, tx *ent.Tx) error { return tx.Message.DeleteOneID(id).Exec(ctx) })
 		want("the message is purged", true)
+	})
+}
+
+// TestRepeatOfApprovedMessage repeats the post of an approved reply, when its parent is deleted and when
+// no further message may wait: the answer is the message.
+func TestRepeatOfApprovedMessage(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		parent := r.post(servertest.Moderator, "who is there?").MessageID
+		reply := fmt.Sprintf(`"replyToMessageId":%q`, parent)
+		id := r.hold(servertest.Viewer, "me", reply)
+		r.want("an approval", approve(id), "APPROVED")
+		want := func(what string) {
+			t.Helper()
+			if again := r.post(servertest.Viewer, "me", messageID(id), reply); again.Code != "" || again.Message != "me" {
+				t.Errorf("%s: got %+v, want the message", what, again)
+			}
+		}
+		r.REST(t, r.moderator, http.MethodDelete, "/v1/chats/messages", fmt.Sprintf(`{"channelId":%q,"messageId":%q}`, servertest.Owner, parent))
+		want("the parent is deleted")
+		if got := r.post(servertest.Viewer, "me too", messageID(uid.New()), reply); got.Code != "INVALID_ARGUMENT" {
+			t.Errorf("got %+v, want INVALID_ARGUMENT", got)
+		}
+		r.moderate("/v1/chats/rules", `,"put":[{"name":"me","kind":"terms","action":"hold","terms":["me"]}]`)
+		for range maxPendingOfUser {
+			r.hold(servertest.Viewer, "me again")
+		}
+		want("five messages wait")
+		if got := r.post(servertest.Viewer, "me again", messageID(uid.New())); got.Code != "MESSAGE_BLOCKED" {
+			t.Errorf("got %+v, want MESSAGE_BLOCKED", got)
+		}
+		r.fill(maxPending, now)
+		want("the queue is full")
 	})
 }
 
