@@ -46,12 +46,15 @@ func LatestOf(ctx context.Context, s *store.Store, q store.Queryer, st *Standing
 		return "(SELECT " + m + ".sent_at FROM messages " + m + s.ByIndex("message_user_id_channel_id_generation_sent_at_id") + " WHERE " + m + ".user_id = ? AND " +
 			m + ".channel_id = ? AND " + m + ".generation = ? AND " + m + ".sent_at > ? ORDER BY " + m + ".sent_at DESC" + store.Limit(1) + ")"
 	}
-	var latest, deleted *instant.Instant
-	err := store.QueryEach(ctx, q, "SELECT "+ofGeneration("m")+", "+ofGeneration("d"),
-		[]any{userID, channelID, st.generation, after, userID, channelID, deletedAlone, after},
-		func(scan func(...any) error) error { return scan(&latest, &deleted) })
-	if latest == nil || deleted != nil && *deleted > *latest {
-		latest = deleted
+	var visible, deleted, refused *instant.Instant
+	err := store.QueryEach(ctx, q, "SELECT "+ofGeneration("m")+", "+ofGeneration("d")+", "+ofGeneration("r"),
+		[]any{userID, channelID, st.generation, after, userID, channelID, deletedByPerson, after, userID, channelID, deletedByRule, after},
+		func(scan func(...any) error) error { return scan(&visible, &deleted, &refused) })
+	var latest *instant.Instant
+	for _, at := range []*instant.Instant{visible, deleted, refused} {
+		if latest == nil || at != nil && *at > *latest {
+			latest = at
+		}
 	}
 	return latest, err
 }

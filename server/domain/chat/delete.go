@@ -15,9 +15,12 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// deletedAlone is the generation of a message that was deleted alone. No sum of
-// generations is negative.
-const deletedAlone = -1
+// The generations of messages that were deleted alone: by a person, or by a rule, which refused them.
+// No sum of generations is negative.
+const (
+	deletedByPerson = -1
+	deletedByRule   = -2
+)
 
 // isScheduled is the SQL condition that the purge of a channel is due because of a clearing:
 // lastLook after it. Otherwise a server has claimed the purge (see channelPurge), or there is
@@ -55,8 +58,8 @@ func readVisible(ctx context.Context, q store.Queryer, channelID uid.ID, id stri
 	return m, err
 }
 
-// StoreDeleted stores a message of a user that is refused, as one that was deleted alone. It is
-// never shown, and a repeated post does not restore it. It reports false if the sender's message with
+// StoreDeleted stores a message of a user that a rule refuses, as one that was deleted alone. It is
+// never shown, and a repeated post is refused. It reports false if the sender's message with
 // this id is stored and was not refused. The transaction must hold the channel's lock.
 func StoreDeleted(ctx context.Context, tx *ent.Tx, m Message) (isRefused bool, err error) {
 	if isRefused, isStored, err := WasRefused(ctx, tx, m); err != nil || isStored {
@@ -65,7 +68,7 @@ func StoreDeleted(ctx context.Context, tx *ent.Tx, m Message) (isRefused bool, e
 	if err := purgeLater(ctx, tx, m.ChannelID, m.UserID, m.SentAt); err != nil {
 		return false, err
 	}
-	if err := insert(ctx, tx, m, deletedAlone); err != nil {
+	if err := insert(ctx, tx, m, deletedByRule); err != nil {
 		return false, fmt.Errorf("store a refused message: %w", err)
 	}
 	return true, nil
@@ -74,8 +77,8 @@ func StoreDeleted(ctx context.Context, tx *ent.Tx, m Message) (isRefused bool, e
 // ErrStored ends the transaction in which a message is refused or held that is stored already.
 var ErrStored = errors.New("the message is stored")
 
-// WasRefused reports, in the transaction of a refusal, whether a message is stored, and whether it
-// was deleted alone. It returns an error if the id belongs to another sender or channel.
+// WasRefused reports, in the transaction of a refusal, whether a message is stored, and whether a
+// rule deleted it. It returns an error if the id belongs to another sender or channel.
 func WasRefused(ctx context.Context, tx *ent.Tx, m Message) (isRefused, isStored bool, err error) {
 	row, err := tx.Message.Get(ctx, m.ID)
 	switch {
@@ -86,7 +89,7 @@ func WasRefused(ctx context.Context, tx *ent.Tx, m Message) (isRefused, isStored
 	case row.ChannelID != m.ChannelID || row.UserID != m.UserID:
 		return false, false, IDTaken()
 	}
-	return row.Generation == deletedAlone, true, nil
+	return row.Generation == deletedByRule, true, nil
 }
 
 // DeleteIn deletes the message with an id in a change of its channel, unless it is deleted already.
@@ -119,7 +122,7 @@ func deleteVisible(ctx context.Context, c *change.Change, m Message) error {
 func deleteOne(ctx context.Context, tx *ent.Tx, channelID, senderID, id uid.ID, now instant.Instant) error {
 	err := purgeLater(ctx, tx, channelID, senderID, now)
 	if err == nil {
-		err = tx.Message.Update().Where(message.ID(id)).SetGeneration(deletedAlone).Exec(ctx)
+		err = tx.Message.Update().Where(message.ID(id)).SetGeneration(deletedByPerson).Exec(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("delete message: %w", err)

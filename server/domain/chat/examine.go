@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Examined is a message that Examine found.
+// Examined is a message that is stored, visible or not.
 type Examined struct {
 	Message
 

@@ -74,15 +74,15 @@ func (l *latest) read(ctx context.Context, users []uid.ID) (err error) {
 	return err
 }
 
-// from returns the FROM clause of users, each twice: with the generation of their visible messages,
-// and with that of the messages that were deleted alone. ofGeneration selects the messages m of a
-// row, and has the generation of the channel as its argument.
+// from returns the FROM clause of users, each three times: with the generation of their visible
+// messages, and with those of the messages that were deleted alone. ofGeneration selects the messages m
+// of a row, and has the generation of the channel as its argument.
 func (l *latest) from() string {
 	return users.From(l.Dialect, user.FieldID) + ` LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id` +
-		l.OrderedJoin() + `(SELECT 0 AS alone UNION ALL SELECT 1) k`
+		l.OrderedJoin() + fmt.Sprintf("(SELECT 0 AS generation UNION ALL SELECT %d UNION ALL SELECT %d) k", deletedByPerson, deletedByRule)
 }
 
-var ofGeneration = fmt.Sprintf("m.generation = CASE WHEN k.alone = 1 THEN %d ELSE COALESCE(g.generation, 0) + ? END", deletedAlone)
+const ofGeneration = "m.generation = CASE WHEN k.generation < 0 THEN k.generation ELSE COALESCE(g.generation, 0) + ? END"
 
 // sort returns the users who have messages: those with up to limit of each generation, and those
 // with more.
@@ -131,11 +131,11 @@ func (l *latest) readBusy(ctx context.Context, users []uid.ID) error {
 		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = ` + generation + `
 		ORDER BY m.sent_at DESC, m.id DESC` + store.Limit(l.limit) + `) AS t`
 	}
-	part := of(generation("?", "?")) + " UNION ALL " + of(strconv.Itoa(deletedAlone))
+	part := of(generation("?", "?")) + " UNION ALL " + of(strconv.Itoa(deletedByPerson)) + " UNION ALL " + of(strconv.Itoa(deletedByRule))
 	for some := range slices.Chunk(users, busyAtOnce) {
 		var args []any
 		for _, id := range some {
-			args = append(args, id, l.channelID, l.channelID, id, l.channelID, id, l.channelID)
+			args = append(args, id, l.channelID, l.channelID, id, l.channelID, id, l.channelID, id, l.channelID)
 		}
 		if _, err := l.scan(ctx, part+strings.Repeat(" UNION ALL "+part, len(some)-1), args); err != nil {
 			return err

@@ -111,10 +111,11 @@ func FirstOf(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*in
 		return "SELECT * FROM (SELECT m.sent_at" + messages + "= " + generation + " ORDER BY m.sent_at LIMIT 1) AS t"
 	}
 	var at *instant.Instant
-	err := store.QueryRow(ctx, s.Read, "SELECT MIN(sent_at) FROM ("+first(strconv.Itoa(deletedAlone))+
+	err := store.QueryRow(ctx, s.Read, "SELECT MIN(sent_at) FROM ("+first(strconv.Itoa(deletedByPerson))+
+		" UNION ALL "+first(strconv.Itoa(deletedByRule))+
 		" UNION ALL "+first("(SELECT MIN(m.generation)"+messages+">= 0)")+
 		" UNION ALL SELECT f.sent_at FROM first_messages f WHERE f.channel_id = ? AND f.user_id = ?) AS firsts",
-		[]any{userID, channelID, userID, channelID, userID, channelID, channelID, userID}, &at)
+		[]any{userID, channelID, userID, channelID, userID, channelID, userID, channelID, channelID, userID}, &at)
 	if err != nil {
 		return nil, fmt.Errorf("find the first message of a user: %w", s.Classify(err))
 	}

@@ -26,7 +26,7 @@ func IDTaken() error {
 // the current call, and reports whether it is new. No lock is needed between the read and Post:
 // if the sender was banned or muted since, or the chat was cleared, the message has an old
 // generation and is never shown. If the sender's message with this id already exists in the
-// channel, Post leaves it unchanged. In the transaction, Post assigns the message that exists
+// channel, Post leaves it unchanged, and returns MESSAGE_BLOCKED if a rule had deleted it. In the transaction, Post assigns the message that exists
 // then to stored.
 func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message) (isNew bool, err error) {
 	*stored = m
@@ -123,8 +123,11 @@ func postIn(ctx context.Context, s *store.Store, tx *ent.Tx, st *Standing, m Mes
 	if err != nil {
 		return m, false, err
 	}
-	if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
+	switch {
+	case earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID:
 		return m, false, IDTaken()
+	case earlier.Generation == deletedByRule:
+		return m, false, apierr.MessageBlocked("")
 	}
 	// It may be this very message, if the earlier attempt was still under way.
 	isNew = attempt.Unknown && earlier.SentAt == m.SentAt
@@ -194,8 +197,12 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 		}
 		m := p.message
 		earlier, exists := existing[m.ID]
-		if exists && (earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID) {
+		switch {
+		case exists && (earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID):
 			r.Err = IDTaken()
+			continue
+		case exists && earlier.Generation == deletedByRule:
+			r.Err = apierr.MessageBlocked("")
 			continue
 		}
 		if p.isNew = !exists; p.isNew {
@@ -205,9 +212,10 @@ func makePosts(ctx context.Context, c *change.Change, requests []*change.Request
 			if r.Err != nil {
 				continue
 			}
-			existing[m.ID], earlier = m, m
+			earlier = Examined{Message: m}
+			existing[m.ID] = earlier
 		}
-		*p.stored = earlier
+		*p.stored = earlier.Message
 	}
 	return rows.finish(ctx, c)
 }
@@ -267,16 +275,16 @@ func (i *insertion) finish(ctx context.Context, c *change.Change) error {
 }
 
 // StoredIn returns those messages with some ids that are stored in any channel, visible or not.
-func StoredIn(ctx context.Context, tx *ent.Tx, ids map[uid.ID]bool) (map[uid.ID]Message, error) {
-	found := make(map[uid.ID]Message, len(ids))
+func StoredIn(ctx context.Context, tx *ent.Tx, ids map[uid.ID]bool) (map[uid.ID]Examined, error) {
+	found := make(map[uid.ID]Examined, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
 	args := store.PaddedArgs(ids)
-	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, user_id, text, sent_at, reply_to_message_id, is_bot FROM messages WHERE id IN ("+store.Placeholders(len(args))+")", args,
+	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, user_id, generation, text, sent_at, reply_to_message_id, is_bot FROM messages WHERE id IN ("+store.Placeholders(len(args))+")", args,
 		func(scan func(...any) error) error {
-			var m Message
-			err := scan(&m.ID, &m.ChannelID, &m.UserID, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot)
+			var m Examined
+			err := scan(&m.ID, &m.ChannelID, &m.UserID, &m.Generation, &m.Text, &m.SentAt, &m.ReplyTo, &m.IsBot)
 			found[m.ID] = m
 			return err
 		})

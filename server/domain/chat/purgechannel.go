@@ -146,9 +146,9 @@ func removeCleared(ctx context.Context, tx *ent.Tx, row *ent.ChatGeneration, aft
 	var hidden []uid.ID
 	last, examined := after, 0
 	err := store.QueryEach(ctx, tx, fmt.Sprintf(`
-		SELECT m.id, m.sent_at, m.generation <> %d AND m.generation %% %d <> ? FROM messages m
+		SELECT m.id, m.sent_at, m.generation >= 0 AND m.generation %% %d <> ? FROM messages m
 		WHERE m.channel_id = ? AND m.sent_at >= ? AND m.sent_at <= ? AND (m.sent_at > ? OR m.id > ?)
-		ORDER BY m.sent_at, m.id`, deletedAlone, stride)+store.Limit(purgeBatch),
+		ORDER BY m.sent_at, m.id`, stride)+store.Limit(purgeBatch),
 		[]any{row.Generation, row.ID, after.SentAt, upTo, after.SentAt, after.ID}, func(scan func(...any) error) error {
 			examined++
 			var isHidden bool

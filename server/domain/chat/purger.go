@@ -158,7 +158,7 @@ func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now 
 	hidden := message.GenerationLT(g.Generation)
 	switch {
 	case now < g.RaisedAt.Add(lastLook): // the purge is due because of a message that was deleted alone
-		hidden = message.Generation(deletedAlone)
+		hidden = message.GenerationLT(0)
 	case isKept(g.EarlierUntil, now):
 		hidden = message.GenerationLT(*g.Earlier)
 	case isKept(g.RestorableUntil, now):

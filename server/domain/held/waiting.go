@@ -22,8 +22,8 @@ type waiting struct {
 	all      []*ent.HeldMessage // the first to be held first
 	rows     map[uid.ID]*ent.HeldMessage
 	senders  map[uid.ID]*chat.Standing
-	stored   map[uid.ID]chat.Message // those with the ids of rows that wait
-	results  map[uid.ID]string       // what the change did at the request of its author
+	stored   map[uid.ID]chat.Examined // those with the ids of rows that wait
+	results  map[uid.ID]string        // what the change did at the request of its author
 	approved []chat.Message
 }
 

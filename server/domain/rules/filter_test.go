@@ -122,6 +122,34 @@ func TestActionsOfRules(t *testing.T) {
 	})
 }
 
+// TestDeletedMessageStaysRefused repeats posts of deleted messages when no rule matches them any more: if a
+// rule deleted the message, it is refused again, and if a moderator did, the response has it.
+func TestDeletedMessageStaysRefused(t *testing.T) {
+	each(t, func(r *room, _ instant.Instant) {
+		put := r.rules(`"put":[` + about("deleted", "delete") + `]`)
+		byRule, byModerator := uid.New(), uid.New()
+		r.say(servertest.Raider, "deleted", withID(byRule))
+		r.say(servertest.Viewer, "hello", withID(byModerator))
+		r.REST(t, r.moderator, http.MethodDelete, "/v1/chats/messages", fmt.Sprintf(`{"channelId":%q,"messageId":%q}`, servertest.Owner, byModerator))
+		for _, change := range []string{`"put":[` + about("hello", "delete") + `]`, fmt.Sprintf(`"delete":[%q]`, put.id(0))} {
+			if got := r.say(servertest.Raider, "deleted", withID(byRule)); got.code() != "MESSAGE_BLOCKED" {
+				t.Errorf("a message that a rule deleted: got %+v", got)
+			}
+			if got := r.say(servertest.Viewer, "hello", withID(byModerator)); got.code() != "" || got.Data.MessageID != byModerator.String() {
+				t.Errorf("a message that a moderator deleted: got %+v", got)
+			}
+			r.rules(change)
+		}
+		for range 2 {
+			if got := r.say(servertest.Raider, "deleted", withID(byRule)); got.code() != "MESSAGE_BLOCKED" {
+				t.Errorf("the rule is deleted: got %+v", got)
+			}
+			r.set(`"uniqueSeconds":60`) // a post is confirmed in its transaction
+		}
+		r.wantStored("deleted", "hello")
+	})
+}
+
 // wantStored checks which messages are stored.
 func (r *room) wantStored(texts ...string) {
 	r.t.Helper()
