@@ -2,9 +2,9 @@ package match
 
 import (
 	"bytes"
+	"encoding/hex"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,12 +22,13 @@ type link struct {
 }
 
 // findLinks finds the links in a text in the plain form: those with a scheme or www., and hosts
-// whose last label is a top-level domain of the public list or of RFC 2606.
-func findLinks(text []byte) (links []link) {
+// whose last label is a top-level domain of the public list or of RFC 2606. spelled matches the dots that
+// are spelled out; it may be nil.
+func findLinks(text []byte, spelled *regexp.Regexp) (links []link) {
 	if !bytes.ContainsAny(text, ".%。") && !bytes.Contains(text, []byte("dot")) && !bytes.Contains(text, []byte("://")) {
 		return nil
 	}
-	r := reveal(text)
+	r := reveal(text, spelled)
 	for i := 0; i < len(r.text); {
 		end := hostEnd(r.text, i)
 		if end == i {
@@ -155,14 +156,15 @@ type revealed struct {
 }
 
 var (
-	// dotInBrackets is a dot as people write it for other people, and spelledDot one before a
-	// top-level domain that is no common word.
+	// dotInBrackets is a dot as people write it for other people. anyDot is one that is spelled out,
+	// and spelledDot one before a top-level domain that is no common word.
 	dotInBrackets = regexp.MustCompile(`\s*[(\[{<]\s*(?:dot|\.)\s*[)\]}>]\s*|[。｡]`)
+	anyDot        = regexp.MustCompile(`(\s+dot\s+)`)
 	spelledDot    = regexp.MustCompile(`(\s+dot\s+)(?:com|net|org|info|biz|gg|tv|io|ly|xyz|ru|co|shop|site|online|club|top|link|app|dev)\b`)
 )
 
-// reveal replaces percent-encoding and dots that are spelled out.
-func reveal(text []byte) revealed {
+// reveal replaces percent-encoding and dots, also those that are spelled out.
+func reveal(text []byte, spelled *regexp.Regexp) revealed {
 	r := revealed{text: text, at: make([]int, len(text)+1)}
 	for i := range r.at {
 		r.at[i] = i
@@ -171,25 +173,34 @@ func reveal(text []byte) revealed {
 		if !bytes.Contains(r.text, []byte("%")) {
 			break
 		}
-		r = r.replace(percentEncoded.FindAllSubmatchIndex(r.text, -1), func(hex []byte) byte {
-			c, _ := strconv.ParseUint(string(hex[1:]), 16, 8)
-			return byte(unicode.ToLower(rune(c)))
-		})
+		r = r.replace(percentEncoded.FindAllSubmatchIndex(r.text, -1), decode)
 	}
-	dot := func([]byte) byte { return '.' }
+	dot := func([]byte) []byte { return []byte(".") }
 	if bytes.ContainsAny(r.text, "([{<。") {
 		r = r.replace(dotInBrackets.FindAllSubmatchIndex(r.text, -1), dot)
 	}
-	if bytes.Contains(r.text, []byte("dot")) {
-		r = r.replace(spelledDot.FindAllSubmatchIndex(r.text, -1), dot)
+	if spelled != nil && bytes.Contains(r.text, []byte("dot")) {
+		r = r.replace(spelled.FindAllSubmatchIndex(r.text, -1), dot)
 	}
 	return r
 }
 
-var percentEncoded = regexp.MustCompile(`%[2-7][0-9a-f]`)
+// percentEncoded is a character in percent-encoding.
+var percentEncoded = regexp.MustCompile(`%[2-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-4](?:%[89ab][0-9a-f]){3}`)
 
-// replace replaces matches, or their first groups, with one byte each.
-func (r revealed) replace(matches [][]int, with func(match []byte) byte) revealed {
+// decode returns a character in percent-encoding as the plain form of a text has it.
+func decode(encoded []byte) []byte {
+	decoded, err := hex.DecodeString(strings.ReplaceAll(string(encoded), "%", ""))
+	if err != nil || !utf8.Valid(decoded) {
+		return encoded
+	}
+	t := textmatch.NewText(string(decoded))
+	defer t.Release()
+	return bytes.Clone(t.Plain())
+}
+
+// replace replaces matches, or their first groups.
+func (r revealed) replace(matches [][]int, with func(match []byte) []byte) revealed {
 	if len(matches) == 0 {
 		return r
 	}
@@ -197,8 +208,12 @@ func (r revealed) replace(matches [][]int, with func(match []byte) byte) reveale
 	from := 0
 	for _, m := range matches {
 		start, end := m[len(m)-2], m[len(m)-1]
-		replaced.text = append(append(replaced.text, r.text[from:start]...), with(r.text[start:end]))
-		replaced.at = append(append(replaced.at, r.at[from:start]...), r.at[start])
+		put := with(r.text[start:end])
+		replaced.text = append(append(replaced.text, r.text[from:start]...), put...)
+		replaced.at = append(replaced.at, r.at[from:start]...)
+		for range put {
+			replaced.at = append(replaced.at, r.at[start])
+		}
 		from = end
 	}
 	replaced.text = append(replaced.text, r.text[from:]...)

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/moderato-live/moderato/internal/emoji"
 	"github.com/moderato-live/moderato/internal/textmatch"
 )
 
@@ -14,7 +15,9 @@ const (
 	Symbols Kind = "symbols"
 )
 
-func caps(r *Rule, b *builder) { b.addShare(r, share{part: unicode.IsUpper, of: hasCase}) }
+func caps(r *Rule, b *builder) {
+	b.addShare(r, share{part: func(r, _ rune) bool { return unicode.IsUpper(r) }, of: hasCase})
+}
 
 func symbols(r *Rule, b *builder) {
 	if r.MaxMarks != 0 {
@@ -34,7 +37,8 @@ func (b *builder) addShare(r *Rule, s share) {
 type share struct {
 	least, percent int
 	maxMarks       int // 0 if it does not matter
-	part, of       func(rune) bool
+	part           func(r, next rune) bool
+	of             func(rune) bool
 }
 
 // emote is the place of an emote in a text, which is a picture.
@@ -43,7 +47,7 @@ var emote = regexp.MustCompile(`\[emote:[0-9A-Fa-f-]{36}\]`)
 func (s *share) find(t *textmatch.Text) ([]textmatch.Span, bool) {
 	text := emote.ReplaceAllLiteralString(t.String(), "")
 	all, some, marks := 0, 0, 0
-	for _, r := range text {
+	for i, r := range text {
 		if s.maxMarks > 0 {
 			if marks = marksAfter(marks, r); marks > s.maxMarks {
 				return nil, true
@@ -51,7 +55,7 @@ func (s *share) find(t *textmatch.Text) ([]textmatch.Span, bool) {
 		}
 		if s.of(r) {
 			all++
-			if s.part(r) {
+			if s.part(r, runeAfter(text[i:])) {
 				some++
 			}
 		}
@@ -59,9 +63,20 @@ func (s *share) find(t *textmatch.Text) ([]textmatch.Span, bool) {
 	return nil, all > 0 && utf8.RuneCountInString(text) >= s.least && some*100 >= s.percent*all
 }
 
-// marksAfter returns how many combining marks follow each other up to a character.
+// runeAfter returns the second character of a text.
+func runeAfter(text string) rune {
+	_, size := utf8.DecodeRuneInString(text)
+	r, _ := utf8.DecodeRuneInString(text[size:])
+	return r
+}
+
+// marksAfter returns how many combining marks follow each other up to a character. Joiners and the like
+// may be between them.
 func marksAfter(before int, r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me) && !unicode.Is(unicode.Variation_Selector, r) {
+	switch {
+	case unicode.In(r, unicode.Cf, unicode.Variation_Selector):
+		return before
+	case unicode.In(r, unicode.Mn, unicode.Me):
 		return before + 1
 	}
 	return 0
@@ -74,8 +89,8 @@ func hasCase(r rune) bool { return unicode.In(r, unicode.Lu, unicode.Ll, unicode
 
 func isShown(r rune) bool { return !unicode.IsSpace(r) && !unicode.In(r, unicode.M, unicode.Cf) }
 
-// isSymbol reports whether a character is punctuation or a symbol. Emoji are not: they are what
-// emotes are.
-func isSymbol(r rune) bool { return !isEmoji(r) && unicode.In(r, unicode.P, unicode.S) }
-
-func isEmoji(r rune) bool { return 0x1F000 <= r && r < 0x1FB00 || 0x2600 <= r && r < 0x27C0 }
+// isSymbol reports whether a character before another one is punctuation or a symbol. Emoji are not:
+// they are what emotes are.
+func isSymbol(r, next rune) bool {
+	return unicode.In(r, unicode.P, unicode.S) && !emoji.Is(r, next == emoji.Style)
+}

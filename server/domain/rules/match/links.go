@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -60,12 +61,21 @@ func (b *builder) domains(field string, domains []string) []string {
 }
 
 func (l *linked) find(t *textmatch.Text) (spans []textmatch.Span, matches bool) {
-	for _, link := range findLinks(t.Plain()) {
+	for _, link := range l.links(t.Plain()) {
 		if l.isMeant(link.host) {
 			spans, matches = append(spans, t.PlainSpan(link.start, link.end)), true
 		}
 	}
 	return spans, matches
+}
+
+// links returns the links that the rule compares. If only the blocked domains matter, any " dot " may
+// be a dot: no other text looks like one of them.
+func (l *linked) links(text []byte) []link {
+	if l.all || !bytes.Contains(text, []byte("dot")) {
+		return findLinks(text, spelledDot)
+	}
+	return append(findLinks(text, nil), findLinks(text, anyDot)...)
 }
 
 // isMeant reports whether the rule is about links to a host. A domain is allowed only as it is

@@ -171,6 +171,12 @@ func TestLinks(t *testing.T) {
 		{listed, "http://evil.com\\@good.com/", "0:http://evil.com"},
 		{listed, "evil dot com", "0:evil dot com"},
 		{listed, "http://ev%69l.com", "0:http://ev%69l.com"},
+		{listed, "bücher dot de, evil.com dot net", "0:bücher dot de,evil.com"},
+		{listed, "the dot de facto, my books dot de", ""},
+		{listed, "http://b%C3%BCcher.de b%c3%9ccher.de", "0:http://b%C3%BCcher.de,b%c3%9ccher.de"},
+		{listed, "http://%EF%BD%85vil%E3%80%82com/ ev%E2%80%8Bil.com", "0:http://%EF%BD%85vil%E3%80%82com,ev%E2%80%8Bil.com"},
+		{listed, "%c3%28 %ff evil.com", "0:evil.com"},
+		{match.Rule{Kind: match.Links, Mode: match.ListedLinks, Blocked: []string{"evil.co.uk"}}, "x evil dot co dot uk", "0:evil dot co dot uk"},
 		{allowing, "good.com www.good.com/x", ""},
 		{allowing, "gооd.com", "0:gооd.com"},
 		{allowing, "http://good.com@evil.com", "0:http://good.com@evil.com"},
@@ -187,6 +193,12 @@ func TestLettersAndMentions(t *testing.T) {
 		{symbols, "#$%^&*", "0:"}, {symbols, "#$%^&*abcdefgh", ""}, {symbols, "😂😂😂😂😂😂😂", ""}, {symbols, "e\u0301\u0301\u0301\u0301", "0:"}, {symbols, "हिन्दी में", ""},
 		{match.Rule{Kind: match.Mentions, Max: 2}, "@a @b ＠c @c a@d.com", "0:＠c,@c"},
 		{match.Rule{Kind: match.Mentions, Max: 2}, "@a @b @A @B", ""},
+		{match.Rule{Kind: match.Mentions, Max: 2}, "@team.anna @team.bob @team-cy", "0:@team-cy"},
+		{match.Rule{Kind: match.Mentions, Max: 1}, "@anna. @anna- @ANNA... @anna", ""},
+		{match.Rule{Kind: match.Mentions, Max: 1}, "hi @anna.@bob!", "0:@bob"},
+		{symbols, "★★★★★★★★★★", "0:"}, {symbols, "☀☀☀☀☀", "0:"}, {symbols, "☀\ufe0f☀\ufe0f☀\ufe0f☀\ufe0f☀\ufe0f", ""}, {symbols, "⚡⚡⚡⚡⚡✨", ""},
+		{symbols, "👩\u200d👩\u200d👧 👍🏽 🇩🇪 ok", ""}, {symbols, "🄰🄱🄲🄳🄴", "0:"},
+		{symbols, "a" + strings.Repeat("\u0301\u200d", 4), "0:"}, {symbols, "a" + strings.Repeat("\u0301\ufe0f", 4), "0:"}, {symbols, strings.Repeat("e\u0301", 20), ""},
 	})
 }
 

@@ -18,8 +18,9 @@ func mentions(r *Rule, b *builder) {
 // again does not count.
 type mentioned struct{ most int }
 
-// mention is a username after an @ that no word comes before, as in an address of mail.
-var mention = regexp.MustCompile(`(?:^|[^\pL\pN_])(@[\pL\pN_]+)`)
+// mention is a name after an @ that no word comes before, as in an address of mail. Usernames may have
+// dots and hyphens: at the end, they are taken for those of the sentence.
+var mention = regexp.MustCompile(`(?:^|[^\pL\pN_])(@[\pL\pN_]+(?:[.-]+[\pL\pN_]+)*)`)
 
 func (m mentioned) find(t *textmatch.Text) (spans []textmatch.Span, _ bool) {
 	text := t.Plain()
