@@ -110,7 +110,8 @@ type finding struct {
 func findingOf(c *compiled, hits []match.Hit) finding {
 	hits = slices.Clone(hits)
 	slices.SortStableFunc(hits, func(a, b match.Hit) int {
-		return cmp.Compare(severity[c.rules[b.Rule].action], severity[c.rules[a.Rule].action])
+		x, y := &c.rules[a.Rule], &c.rules[b.Rule]
+		return cmp.Or(cmp.Compare(severity[y.action], severity[x.action]), cmp.Compare(y.muteTime, x.muteTime))
 	})
 	found := finding{strictest: &c.rules[hits[0].Rule]}
 	var spans []textmatch.Span

@@ -179,6 +179,20 @@ func (r *room) visible() (ids []string) {
 	return ids
 }
 
+// TestLongestMuteWins has two rules mute the sender of a message. The mute is the longer one.
+func TestLongestMuteWins(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		r.rules(`"put":[` + about("spam", "mute", `"muteSeconds":10`) + `,` + about("muted", "mute", `"muteSeconds":30`) + `,` + about("shouted", "block") + `]`)
+		if got := r.say(servertest.Raider, "spam muted shouted"); got.code() != "MESSAGE_BLOCKED" {
+			t.Errorf("got %+v", got)
+		}
+		row := storetest.Must(r.Store.Read.Mute.Query().Where(mute.UserID(servertest.Raider)).Only(t.Context()))
+		if row.ExpiresAt != now.Add(30*time.Second) || row.Reason != "about muted" {
+			t.Errorf("the mute is %v", row)
+		}
+	})
+}
+
 // wantMuted checks the mute of Raider by a rule of Moderator.
 func (r *room) wantMuted(rule string, now instant.Instant) {
 	r.t.Helper()
