@@ -201,4 +201,18 @@ test('while the shield is up, the form has the channel\'s own settings, and says
   await strip.getByText('Slow mode: 3 s', { exact: true }).waitFor() // what was changed meanwhile stays
 })
 
+test('a moderator who changed only rules is reverted', async (t) => {
+  const name = `No ${randomUUID().slice(0, 8)}`
+  await change('/v1/chats/rules', { put: [{ name, kind: 'terms', action: 'block', terms: [name] }] })
+  const page = await signIn(t, { name: /Ines Carvalho/, screen: 'log' })
+  await page.getByRole('button', { name: 'Revert a moderator' }).click()
+  const ask = page.getByRole('dialog', { name: 'Revert a moderator' })
+  await ask.getByLabel('Moderator').selectOption('Tomasz Wrona')
+  await ask.getByRole('button', { name: 'Look what would change' }).click()
+  await ask.getByRole('button', { name: 'Revert their rules' }).click()
+  await ask.getByText('Their changes of rules are reverted.').waitFor()
+  const { rules } = await call('GET', `/v1/chats/rules?channelId=${channelId}`)
+  assert.ok(!rules.some((one) => one.name === name))
+})
+
 test.after(() => browser.close())

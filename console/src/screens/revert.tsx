@@ -22,8 +22,9 @@ function describe({ unbanned, unmuted, restored }: Counts): string {
 }
 
 /**
- * RevertDialog lifts all that a moderator did since a time, or that a rule did: first as a dry run. The server does
- * at most 10,000 at a time, so it is asked again until nothing remains.
+ * RevertDialog lifts all that a moderator did since a time, or that a rule did: first as a dry run. A dry run counts no
+ * changes of rules, so a moderator can be reverted whatever it finds. The server does at most 10,000 at a time, so it is
+ * asked again until nothing remains.
  */
 export function RevertDialog({ moderatorId: first, rule, onClose }: { moderatorId: string; rule?: ChatRule; onClose: () => void }) {
   const { client, channel } = useDesk()
@@ -71,9 +72,10 @@ export function RevertDialog({ moderatorId: first, rule, onClose }: { moderatorI
     }
   }
   const busy = state === 'looking' || state === 'reverting'
-  const isEmpty = found && total(found.counts) === 0
+  const isEmpty = found && rule && total(found.counts) === 0
   const canLook = rule !== undefined || moderatorId !== '' && (range > 0 || chosen !== '')
-  const action = found && `Lift ${found.hasMore ? 'more than ' : ''}${describe(found.counts)}`
+  const lifted = found && total(found.counts) > 0 && `Lift ${found.hasMore ? 'more than ' : ''}${describe(found.counts)}`
+  const action = [lifted, !rule && 'revert their rules'].filter(Boolean).join(', ').replace(/^r/, 'R')
   const footer = state === 'ended' ? <Button kind="main" onClick={onClose}>Close</Button> : (
     <>
       {state === 'reverting' ? <Button onClick={() => (stopped.current = true)}>Stop</Button> : <Button onClick={onClose}>{done ? 'Close' : 'Cancel'}</Button>}
@@ -82,20 +84,23 @@ export function RevertDialog({ moderatorId: first, rule, onClose }: { moderatorI
   )
   return (
     <Dialog wide title={rule ? `Undo what “${rule.name}” did` : 'Revert a moderator'} onClose={() => !busy && onClose()} onSubmit={() => !busy && void (found && !isEmpty ? revert() : canLook && look())} footer={footer}>
-      <p class="muted">Lifts every {rule ? 'mute that this rule made and' : 'ban and mute of this moderator'} that is still in force, and brings the messages back. {rule ? 'The rule stays: switch it off first if it is wrong.' : 'Bans by others stay.'}</p>
+      <p class="muted">
+        Lifts every {rule ? 'mute that this rule made and' : 'ban and mute of this moderator'} that is still in force, and brings the messages back.
+        {' '}{rule ? 'The rule stays: switch it off first if it is wrong.' : 'Bans by others stay. Their changes of chat rules are reverted too, where nobody changed the rule since.'}
+      </p>
       {!rule && <Select label="Moderator" value={moderatorId} disabled={busy || !!done} onChange={(id) => (setModeratorId(id), forget())}><option value="">Choose a moderator</option><Moderators chosen={moderatorId} withoutOwner /></Select>}
       {moderatorId && <StillModerator id={moderatorId} />}
       {!rule && !done && !busy && <div class="field"><span class="label">What they did in the last</span><Choices<number> label="What they did in the last" values={ranges} value={range} onChange={(next) => (setRange(next), forget())} /></div>}
       {!rule && !done && !busy && range === 0 && <TimeField label="Since" value={chosen} onChange={(at) => (setChosen(at), forget())} />}
       {error ? <Problem error={messageOf(error)} /> : null}
-      {found && !done && <Found found={found} />}
-      {done && <Note kind={state === 'ended' ? 'good' : 'warn'}>{state === 'ended' ? 'All is lifted: ' : 'Lifted so far: '}{describe(done)}.{state === 'stopped' && ' More remains.'}</Note>}
+      {found && !done && <Found found={found} ofRule={rule !== undefined} />}
+      {done && <Note kind={state === 'ended' ? 'good' : 'warn'}>{state === 'ended' ? 'Lifted: ' : 'Lifted so far: '}{describe(done)}.{!rule && ' Their changes of rules are reverted.'}{state === 'stopped' && ' More remains.'}</Note>}
     </Dialog>
   )
 }
 
-function Found({ found: { counts, results, hasMore } }: { found: RevertModeratorResponse }) {
-  if (total(counts) === 0) return <Note kind="good">Nothing of that is in force any more.</Note>
+function Found({ found: { counts, results, hasMore }, ofRule }: { found: RevertModeratorResponse; ofRule: boolean }) {
+  if (total(counts) === 0) return <Note kind="good">{ofRule ? 'None of its mutes' : 'None of their bans and mutes'} is in force any more.</Note>
   const names = results.flatMap(({ username }) => username ?? []).slice(0, 20)
   return (
     <Note kind="warn">
