@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { changedFields, cleaned, differences, kinds, newRule, partsOf, readExport, summaryOf } = await load('model/rules.ts')
+const { changedFields, cleaned, differences, isKind, kinds, newRule, partsOf, placedIn, readExport, summaryOf } = await load('model/rules.ts')
 const { changesOf, modesOf, settings, textOf } = await load('model/modes.ts')
 const rule = (ruleId, change) => ({ ...newRule('terms'), ruleId, name: `rule ${ruleId}`, terms: ['one', 'two'], ...change })
 
@@ -44,8 +44,12 @@ test('versions differ in rules, said as the editor does, and lists in what only 
 test('an import replaces the rules that the channel has, and adds the others', () => {
   const text = JSON.stringify({ rules: [rule('a'), rule('b')] })
   assert.deepEqual(readExport(text, [rule('b')]).map(({ ruleId }) => ruleId), ['', 'b'])
-  for (const wrong of ['{}', '[{"name":"x","kind":"spells"}]', '[1]']) assert.throws(() => readExport(wrong, []), /no list of rules/)
+  for (const wrong of ['{}', '[{"name":"x","kind":"spells"}]', '[{"name":"x","kind":"constructor"}]', '[1]', 'null']) assert.throws(() => readExport(wrong, []), /no list of rules/)
 })
+
+test('a kind is one of the list, whatever else an object has', () => assert.deepEqual(['caps', 'constructor', ''].map(isKind), [true, false, false]))
+
+test('a rule that was removed comes back as a new one', () => assert.deepEqual(placedIn([rule('a')], [rule('a'), rule('b')]).map(({ ruleId }) => ruleId), ['a', '']))
 
 test('the modes that are on are named, and values that the page does not offer too', () => {
   const off = { slowSeconds: 0, followersOnlySeconds: -1, subscribersOnly: false, emoteOnly: false, minAccountAgeSeconds: 0, uniqueSeconds: 0, firstMessage: 'allow', exemptRoles: ['og', 'vip'], holdSeconds: 600, onHoldExpiry: 'deny' }

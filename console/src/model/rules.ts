@@ -28,7 +28,7 @@ const share = [number('minLength', 'Only messages of at least … characters', 1
 /** The kinds of rules, with what they look for, what a new one has, and its fields. */
 export const kinds: Record<Kind, { name: string; about: string; start: Partial<ChatRule>; inputs: Input[] }> = {
   terms: { name: 'Terms', about: 'Words and phrases, also in look-alike letters.', start: { evasions: false }, inputs: [
-    lines('terms', 'Terms, one a line', 'Up to 1,000. A * at the end or the beginning of a word stands for any letters.'), lines('allow', 'Never these, one a line', 'Words that have a term in them and are fine.'),
+    lines('terms', 'Terms, one a line', 'Up to 1,000. A * at the start or end of a term stands for the rest of a word.'), lines('allow', 'Never these, one a line', 'Words that have a term in them and are fine.'),
     { name: 'evasions', type: 'check', label: 'Also with digits for letters, repeated letters, and letters with something between them' }] },
   pattern: { name: 'Pattern', about: 'A regular expression.', start: {}, inputs: [lines('patterns', 'Patterns, one a line', 'Up to 10 expressions of RE2, such as free (subs?|gems).')] },
   links: { name: 'Links', about: 'Addresses of websites.', start: { mode: 'all' }, inputs: [
@@ -122,13 +122,20 @@ export function differences(from: ChatRule[], to: ChatRule[]): Difference[] {
   return [...changed, ...from.filter(({ ruleId }) => !kept.has(ruleId)).map((rule): Difference => ({ kind: 'Deleted', rule, fields: [] }))]
 }
 
-/** readExport reads rules from an exported file. Those that the channel has are replaced, the others are new. */
-export function readExport(text: string, known: ChatRule[]): ChatRule[] {
-  const parsed = JSON.parse(text) as { rules?: ChatRule[] } | ChatRule[]
-  const rules = Array.isArray(parsed) ? parsed : parsed.rules
-  if (!Array.isArray(rules) || rules.some((rule) => typeof rule?.name !== 'string' || !(rule.kind in kinds))) throw new Error('This is no list of rules.')
+export const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name)
+
+/** placedIn returns rules as they are put among known ones: what these have not is new. */
+export function placedIn(known: readonly ChatRule[], rules: readonly ChatRule[]): ChatRule[] {
   const ids = new Set(known.map(({ ruleId }) => ruleId))
   return rules.map((rule) => ({ ...rule, ruleId: ids.has(rule.ruleId) ? rule.ruleId : '' }))
+}
+
+/** readExport reads rules from an exported file. Those that the channel has are replaced, the others are new. */
+export function readExport(text: string, known: ChatRule[]): ChatRule[] {
+  const parsed = JSON.parse(text) as { rules?: ChatRule[] } | ChatRule[] | null
+  const rules = Array.isArray(parsed) ? parsed : parsed?.rules
+  if (!Array.isArray(rules) || rules.some((rule) => typeof rule?.name !== 'string' || !isKind(rule.kind))) throw new Error('This is no list of rules.')
+  return placedIn(known, rules)
 }
 
 /** partsOf splits a text around its spans, which count code points: every second part is in one. */

@@ -4,7 +4,7 @@ import { actions } from '../actions'
 import { now } from '../api/clock'
 import { useDesk, useReadOnly } from '../desk'
 import { formatNumber, plural } from '../format'
-import { actionOf, kinds, newRule, readExport, summaryOf, type Kind } from '../model/rules'
+import { actionOf, isKind, kinds, newRule, readExport, summaryOf } from '../model/rules'
 import type { Route } from '../route'
 import { Button, Empty, Field, Note, Time } from '../ui/basics'
 import { reread } from '../ui/conflict'
@@ -30,7 +30,7 @@ export function RuleList({ route }: { route: Route }) {
   if (!data) return <Waiting of={rules} />
   const opened = route.query.get('rule') ?? ''
   const close = (): void => (setAsked(undefined), filter({ rule: '' }))
-  const edited = data.rules.find(({ ruleId }) => ruleId === opened) ?? (opened in kinds ? newRule(opened as Kind) : undefined)
+  const edited = data.rules.find(({ ruleId }) => ruleId === opened) ?? (isKind(opened) ? newRule(opened) : undefined)
   const change = (put: ChatRule[], remove: string[] = [], version = data.version, onConflict = reload) => (options: object) =>
     reread('rules', client.rules.updateChatRules({ channelId: channel.id, expectedVersion: version, put, delete: remove }, options), onConflict, put).then((result) => (reload(), result))
   const toggle = (rule: ChatRule): void => {
