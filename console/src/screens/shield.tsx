@@ -6,7 +6,7 @@ import { useDesk, useReadOnly } from '../desk'
 import { formatDuration, plural } from '../format'
 import { isSame, settings, textOf } from '../model/modes'
 import { ofRule, problemsOf, withoutRule } from '../model/problems'
-import { actionOf, type Kind, kinds, labelOf, newRule, summaryOf } from '../model/rules'
+import { actionOf, type Kind, kinds, labelOf, newRule, placedIn, summaryOf } from '../model/rules'
 import { hrefOf } from '../route'
 import { Button, Choices, Field, Note, Remaining } from '../ui/basics'
 import { reread } from '../ui/conflict'
@@ -86,8 +86,8 @@ function PresetSummary({ preset }: { preset: GetShieldResponse['preset'] }) {
   )
 }
 
-const starts: [keyof ShieldAutoStart, string][] = [['followsPerMinute', 'New followers in a minute'], ['firstMessagesPerMinute', 'First messages in a minute'], ['heldPerMinute', 'Held messages in a minute']]
 const never: ShieldAutoStart = { followsPerMinute: null, firstMessagesPerMinute: null, heldPerMinute: null }
+const hasPlace = ({ field }: FieldError): boolean => /^(settings|autoStart|rules\[\d+\])/.test(field)
 
 /** ShieldPreset shows what the shield does. The owner changes it. */
 export function ShieldPreset() {
@@ -99,42 +99,75 @@ export function ShieldPreset() {
   const [opened, setOpened] = useState<{ at: number; rule: ChatRule }>()
   const [fields, setFields] = useState<readonly FieldError[]>([])
   if (!data) return <Waiting of={shield} />
+  if (readOnly) return <section class="box inside stack"><h2>What the shield does</h2><PresetSummary preset={data.preset} /><p class="small muted">Only the owner of the channel changes this. The switch of the shield stands above the chat.</p></section>
   const saved = data.preset
   const preset: Preset = { ...saved, ...edited }
-  const hasPlace = ({ field }: FieldError): boolean => /^(settings|autoStart|rules\[\d+\])/.test(field)
-  const general = fields.filter((one) => !hasPlace(one))
+  const { rules } = preset
+  const isEdited = Object.keys(edited).length > 0
   // What is wrong with other fields stays.
-  const set = (change: Partial<Preset>, ...changed: string[]): void => (setEdited({ ...edited, ...change }), setFields(fields.filter((one) => hasPlace(one) && !changed.some((place) => one.field.startsWith(place)))))
-  const remove = (at: number): void => (set({ rules: preset.rules.toSpliced(at, 1) }), setFields(withoutRule(fields.filter(hasPlace), at)))
-  if (opened) return <RuleEditor rule={opened.rule} version={0} mistakes={ofRule(fields, opened.at)} onTake={(rule) => (set({ rules: preset.rules.toSpliced(opened.at, 1, rule) }, `rules[${opened.at}]`), setOpened(undefined))} onSaved={() => undefined} onClose={() => setOpened(undefined)} />
-  if (readOnly) return <section class="box inside stack"><h2>What the shield does</h2><PresetSummary preset={preset} /><p class="small muted">Only the owner of the channel changes this. The switch of the shield stands above the chat.</p></section>
-  const send = (body: Preset) => (options: object) => reread('shield', client.rules.updateShieldPreset({ channelId: channel.id, ...body }, options), reload, setFields).then(reload)
-  const save = (): void => void actions.run('Saving what the shield does', 'Saved what the shield does', (options) => send(preset)(options).then(() => (setEdited({}), true)), () => send(saved))
-  const start = preset.autoStart ?? never
-  const add = (kind: string): void => setOpened({ at: preset.rules.length, rule: newRule(kind as Kind) })
-  const setStart = (change: Partial<ShieldAutoStart>): void => {
-    const next = { ...start, ...change }
-    set({ autoStart: Object.values(next).some((value) => value !== null) ? next : null }, ...Object.keys(change).map((name) => `autoStart.${name}`))
+  const set = (change: Partial<Preset>, ...changed: string[]): void => {
+    setEdited({ ...edited, ...change })
+    setFields(fields.filter((one) => hasPlace(one) && !changed.some((place) => one.field.startsWith(place))))
   }
+  const take = (at: number, rule: ChatRule): void => (set({ rules: rules.toSpliced(at, 1, rule) }, `rules[${at}]`), setOpened(undefined))
+  const remove = (at: number): void => (set({ rules: rules.toSpliced(at, 1) }), setFields(withoutRule(fields.filter(hasPlace), at)))
+  if (opened) return <RuleEditor rule={opened.rule} version={0} mistakes={ofRule(fields, opened.at)} onTake={(rule) => take(opened.at, rule)} onSaved={() => undefined} onClose={() => setOpened(undefined)} />
+  const send = (body: Preset) => (options: object) => reread('shield', client.rules.updateShieldPreset({ channelId: channel.id, ...body }, options), reload, setFields).then(reload)
+  const save = (): void => void actions.run('Saving what the shield does', 'Saved what the shield does',
+    (options) => send(preset)(options).then(() => (setEdited({}), true)), () => send({ ...saved, rules: placedIn(rules, saved.rules) }))
   return (
     <form class="box inside stack" noValidate onSubmit={(event) => (event.preventDefault(), save())}>
       {data.active && <Note kind="warn">The shield is up: what you save is in force at once.</Note>}
       <h2>Settings while the shield is up</h2>
       <SettingFields values={preset.settings} problems={fields} onChange={(change) => set({ settings: { ...preset.settings, ...change } as Preset['settings'] }, ...Object.keys(change).map((name) => `settings.${name}`))} />
       <h2>Rules while the shield is up</h2>
-      {preset.rules.length > 0 && <ul class="lines">
-        {preset.rules.map((rule, i) => (
-          <li class="row wrap"><span class="grow"><strong><bdi>{rule.name}</bdi></strong> <span class="muted small">{kinds[rule.kind].name}: {summaryOf(rule)}. {actionOf(rule)}.</span>
-            {Object.entries(problemsOf(ofRule(fields, i), rule)).flatMap(([field, all]) => all.map((problem) => <p class="problem" role="alert">{field && `${labelOf(rule, field)}: `}{problem}</p>))}</span>
-            <Button little onClick={() => setOpened({ at: i, rule })}>Edit<span class="hidden-text"> {rule.name}</span></Button><Button little icon="trash" label={`Remove ${rule.name}`} onClick={() => remove(i)} /></li>
+      <PresetRules rules={rules} fields={fields} onOpen={(at, rule) => setOpened({ at, rule })} onRemove={remove} />
+      <AutoStart start={preset.autoStart ?? never} fields={fields} onChange={(autoStart, name) => set({ autoStart }, `autoStart.${name}`)} />
+      {fields.filter((one) => !hasPlace(one)).map(({ description }) => <p class="problem" role="alert">{description}</p>)}
+      <p class="row"><Button type="submit" kind="main" disabled={!isEdited}>Save</Button>{isEdited && <Button onClick={() => setEdited({})}>Discard</Button>}</p>
+    </form>
+  )
+}
+
+function PresetRules({ rules, fields, onOpen, onRemove }: { rules: ChatRule[]; fields: readonly FieldError[]; onOpen: (at: number, rule: ChatRule) => void; onRemove: (at: number) => void }) {
+  const problems = rules.map((rule, i) => Object.entries(problemsOf(ofRule(fields, i), rule)).flatMap(([field, all]) => all.map((problem) => `${field && `${labelOf(rule, field)}: `}${problem}`)))
+  return (
+    <>
+      {rules.length > 0 && <ul class="lines">
+        {rules.map((rule, i) => (
+          <li class="row wrap">
+            <span class="grow">
+              <strong><bdi>{rule.name}</bdi></strong> <span class="muted small">{kinds[rule.kind].name}: {summaryOf(rule)}. {actionOf(rule)}.</span>
+              {problems[i]!.map((problem) => <p class="problem" role="alert">{problem}</p>)}
+            </span>
+            <Button little onClick={() => onOpen(i, rule)}>Edit<span class="hidden-text"> {rule.name}</span></Button><Button little icon="trash" label={`Remove ${rule.name}`} onClick={() => onRemove(i)} />
+          </li>
         ))}
       </ul>}
-      {preset.rules.length < 20 && <div class="setting-fields"><Select label="Add a rule" value="" values={[['', 'Choose a kind'], ...Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const)]} onChange={add} /></div>}
+      {rules.length < 20 && <div class="setting-fields">
+        <Select label="Add a rule" value="" values={[['', 'Choose a kind'], ...Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const)]} onChange={(kind) => onOpen(rules.length, newRule(kind as Kind))} />
+      </div>}
+    </>
+  )
+}
+
+const starts: [keyof ShieldAutoStart, string][] = [['followsPerMinute', 'New followers in a minute'], ['firstMessagesPerMinute', 'First messages in a minute'], ['heldPerMinute', 'Held messages in a minute']]
+
+/** AutoStart are the numbers that raise the shield. */
+function AutoStart({ start, fields, onChange }: { start: ShieldAutoStart; fields: readonly FieldError[]; onChange: (start: ShieldAutoStart | null, name: string) => void }) {
+  const set = (name: keyof ShieldAutoStart, value: string): void => {
+    const next = { ...start, [name]: value === '' ? null : Number(value) }
+    onChange(Object.values(next).some((one) => one !== null) ? next : null, name)
+  }
+  return (
+    <>
       <h2>When it is raised by itself</h2>
       <p class="small muted">For 15 minutes, as soon as one of these numbers is reached. Empty if it does not matter.</p>
-      <div class="setting-fields">{starts.map(([name, label]) => <Field label={label} problem={fields.find(({ field }) => field.endsWith(name))?.description}>{(attributes) => <input class="input" type="number" min={1} max={100_000} {...attributes} value={start[name] ?? ''} onInput={({ currentTarget: { value } }) => setStart({ [name]: value === '' ? null : Number(value) })} />}</Field>)}</div>
-      {general.map(({ description }) => <p class="problem" role="alert">{description}</p>)}
-      <p class="row"><Button type="submit" kind="main" disabled={Object.keys(edited).length === 0}>Save</Button>{Object.keys(edited).length > 0 && <Button onClick={() => setEdited({})}>Discard</Button>}</p>
-    </form>
+      <div class="setting-fields">{starts.map(([name, label]) => (
+        <Field label={label} problem={fields.find(({ field }) => field.endsWith(name))?.description}>
+          {(attributes) => <input class="input" type="number" min={1} max={100_000} {...attributes} value={start[name] ?? ''} onInput={({ currentTarget }) => set(name, currentTarget.value)} />}
+        </Field>
+      ))}</div>
+    </>
   )
 }
