@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { load } from './load.mjs'
 
 const { changedFields, cleaned, differences, isKind, kinds, newRule, partsOf, placedIn, readExport, summaryOf } = await load('model/rules.ts')
-const { changesOf, modesOf, settings, textOf } = await load('model/modes.ts')
+const { changesOf, modesOf, settings, textOf, undoOf } = await load('model/modes.ts')
 const rule = (ruleId, change) => ({ ...newRule('terms'), ruleId, name: `rule ${ruleId}`, terms: ['one', 'two'], ...change })
 
 test('spans count code points, may touch, and may lie in each other', () => {
@@ -58,4 +58,9 @@ test('the modes that are on are named, and values that the page does not offer t
   assert.deepEqual(on.map(({ text }) => text), ['Slow mode: 7 s', 'Followers only: All followers', 'Emotes only', 'First messages: Held for a moderator'])
   assert.equal(textOf(settings.find(({ name }) => name === 'exemptRoles'), ['og', 'vip']), 'VIPs and OGs')
   assert.deepEqual(changesOf({ slowSeconds: 0, exemptRoles: ['vip', 'og'], emoteOnly: true }, off), { emoteOnly: true })
+})
+
+test('an undo puts back what was, unless that was for a time', () => {
+  assert.deepEqual(undoOf({ slowSeconds: 5 }, { slowSeconds: 30, emoteOnly: true }, [{ setting: 'emoteOnly' }]), { slowSeconds: 30 })
+  assert.equal(undoOf({ slowSeconds: 5 }, { slowSeconds: 30 }, [{ setting: 'slowSeconds' }]), undefined)
 })

@@ -25,8 +25,8 @@ export const settings: Setting[] = [
   { name: 'followersOnlySeconds', label: 'Followers only', hint: 'Only those who have followed for this long may write.', values: [[-1, 'Off'], [0, 'All followers'], ...spans(0, 600, 1800, hour, day, 7 * day, 30 * day, 90 * day).slice(1)], isPublic: true },
   { name: 'subscribersOnly', label: 'Subscribers only', hint: 'Only subscribers may write.', values: onOff, isPublic: true },
   { name: 'emoteOnly', label: 'Emotes only', hint: 'Messages may have emoji and emotes, and no words.', values: onOff, isPublic: true },
-  { name: 'minAccountAgeSeconds', label: 'Account age', hint: 'Accounts that are younger may not write. Of some, the age is not known: they may.', values: spans(0, hour, day, 7 * day, 30 * day, 90 * day, 365 * day), isPublic: true },
-  { name: 'uniqueSeconds', label: 'No repeats', hint: 'Nobody may write a text that stood in the chat within this time, whoever wrote it.', values: spans(0, 10, 30, 60, 120, 300), isPublic: true },
+  { name: 'minAccountAgeSeconds', label: 'Account age', hint: 'Accounts younger than this may not write. Accounts of unknown age may.', values: spans(0, hour, day, 7 * day, 30 * day, 90 * day, 365 * day), isPublic: true },
+  { name: 'uniqueSeconds', label: 'No repeats', hint: 'No text may be repeated within this time, whoever wrote it.', values: spans(0, 10, 30, 60, 120, 300), isPublic: true },
   { name: 'firstMessage', label: 'First messages', hint: 'What happens to a message of somebody who has not written here for 30 days.', values: [['allow', 'Allowed'], ['hold', 'Held for a moderator'], ['block', 'Refused']], isPublic: true },
   { name: 'exemptRoles', label: 'Not restricted', hint: 'Whom the settings above do not restrict. They never restrict the owner and moderators.', values: roles, isPublic: true },
   { name: 'holdSeconds', label: 'Held for', hint: 'How long a held message waits for a moderator.', values: spans(0, 60, 300, 600, 1800, hour, 6 * hour, day).slice(1), isPublic: false },
@@ -52,3 +52,12 @@ export function modesOf(current: Settings): { name: SettingName; text: string }[
 /** changesOf returns the chosen values that differ from the present ones. */
 export const changesOf = (chosen: Partial<Settings>, current: Settings): Partial<Settings> =>
   Object.fromEntries(Object.entries(chosen).filter(([name, value]) => !isSame(value, current[name as SettingName])))
+
+/**
+ * undoOf returns the values that undo changes of the channel's own settings. Nothing undoes the change of a value that
+ * holds for a time: it would be back for ever.
+ */
+export function undoOf(changes: Partial<Settings>, own: Settings, timed: readonly { setting: string }[]): Partial<Settings> | undefined {
+  if (timed.some(({ setting }) => setting in changes)) return undefined
+  return Object.fromEntries(Object.keys(changes).map((name) => [name, own[name as SettingName]]))
+}

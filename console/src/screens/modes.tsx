@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { actions } from '../actions'
 import { useDesk, useReadOnly } from '../desk'
-import { changesOf, isFromShield, isSame, modesOf, type Setting, settings, textOf, type Settings } from '../model/modes'
+import { changesOf, isFromShield, isSame, modesOf, type Setting, settings, textOf, type Settings, undoOf } from '../model/modes'
 import { useStored, type Store } from '../model/store'
 import { hrefOf } from '../route'
 import { Button, Choices, Note, Remaining, Time } from '../ui/basics'
@@ -88,7 +88,6 @@ export function ModeSettings() {
   if (!data) return <Waiting of={modes} />
   const changes = changesOf(chosen, data.own)
   const count = Object.keys(changes).length
-  const former = Object.fromEntries(Object.keys(changes).map((name) => [name, data.own[name as keyof Settings]]))
   const set = (expectedVersion: number, values: object) => async (options: object): Promise<UpdateChatSettingsResponse> => {
     const result = await reread('settings', client.rules.updateChatSettings({ channelId: channel.id, expectedVersion, ...values }, options), reload, setProblems)
     setChosen({})
@@ -107,15 +106,20 @@ export function ModeSettings() {
   }
   const save = (): void => {
     setProblems([])
+    const former = undoOf(changes, data.own, data.timed)
     void actions.run('Changing the settings of the chat', 'Changed the settings of the chat', set(data.version, { ...(duration && { durationSeconds: duration }), ...changes }),
-      ({ version }) => set(version, former))
+      ({ version }) => former && set(version, former))
   }
   return (
     <form class="box inside stack" onSubmit={(event) => (event.preventDefault(), save())}>
       {data.shieldActive && <Note kind="warn">The shield is up{shieldEndsAt && <> until <Time at={shieldEndsAt} /></>}. These are the channel’s own settings. Where the shield is stricter, it holds instead.</Note>}
       <SettingFields values={{ ...data.own, ...chosen }} all problems={problems} noteOf={noteOf} onChange={(change) => (setChosen({ ...chosen, ...change }), setProblems([]))} />
       <div class="field"><span class="label">The change holds</span><Choices<number> label="The change holds" values={durations} value={duration} onChange={setDuration} /></div>
-      <p class="row wrap"><Button type="submit" kind="main" disabled={!count || readOnly}>Save</Button>{count > 0 && <Button onClick={() => setChosen({})}>Discard</Button>}{count > 0 && <span class="small muted">{settings.filter(({ name }) => name in changes).map((one) => `${one.label}: ${textOf(one, changes[one.name])}`).join(', ')}</span>}</p>
+      <p class="row wrap">
+        <Button type="submit" kind="main" disabled={!count || readOnly}>Save</Button>
+        {count > 0 && <Button onClick={() => setChosen({})}>Discard</Button>}
+        {count > 0 && <span class="small muted">{settings.filter(({ name }) => name in changes).map((one) => `${one.label}: ${textOf(one, changes[one.name])}`).join(', ')}</span>}
+      </p>
     </form>
   )
 }
