@@ -1,5 +1,5 @@
 import type { ChatRule, FieldError } from '@moderato-live/client'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { actions as changes } from '../actions'
 import { useDesk, useReadOnly } from '../desk'
 import { merged, problemsOf, remaining } from '../model/problems'
@@ -32,6 +32,7 @@ export function RuleEditor({ rule, version, onTake, mistakes = [], onSaved, onCl
   const [fields, setFields] = useState(mistakes)
   const problems = problemsOf(fields, draft)
   const set = (change: Partial<ChatRule>): void => (setDraft({ ...draft, ...change }), setFields(remaining(fields, change)))
+  const form = useRef<HTMLFormElement>(null)
   const isNew = rule.ruleId === ''
   // Other rules may have changed since; this one only if the user has seen it.
   const others = isNew || onTake ? [] : changedFields(base.rule, rule)
@@ -41,12 +42,15 @@ export function RuleEditor({ rule, version, onTake, mistakes = [], onSaved, onCl
     changes.leave() // what was refused before
     const expectedVersion = others.length ? base.version : version
     const known = new Set(rules.data?.rules.map(({ ruleId }) => ruleId))
-    const send = (body: object, expected: number) => (options: object) => reread('rules', client.rules.updateChatRules({ channelId: channel.id, expectedVersion: expected, ...body }, options), rules.reload, setFields)
-    const result = await changes.run(put.name ? `Saving “${put.name}”` : 'Saving the rule', `Saved “${put.name}”`, send({ put: [put] }, expectedVersion), (saved) => (options) =>
-      send(isNew ? { delete: saved.rules.flatMap(({ ruleId }) => (known.has(ruleId) ? [] : [ruleId])) } : { put: [base.rule] }, saved.version)(options).then(rules.reload))
-    if (!result) return void setTimeout(() => document.querySelector<HTMLElement>('.rule-editor [aria-invalid]')?.focus())
-    rules.reload()
-    onSaved()
+    const send = (body: object, expected: number) => async (options: object) => {
+      const saved = await reread('rules', client.rules.updateChatRules({ channelId: channel.id, expectedVersion: expected, ...body }, options), rules.reload, setFields)
+      rules.reload()
+      return saved
+    }
+    const write = (options: object) => send({ put: [put] }, expectedVersion)(options).then((saved) => (form.current && onSaved(), saved)) // also when it is tried again
+    const result = await changes.run(put.name ? `Saving “${put.name}”` : 'Saving the rule', `Saved “${put.name}”`, write,
+      ({ rules: all, version }) => send(isNew ? { delete: all.flatMap(({ ruleId }) => (known.has(ruleId) ? [] : [ruleId])) } : { put: [base.rule] }, version))
+    if (!result) setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus())
   }
   const { name, about, inputs } = kinds[rule.kind]
   const isTold = draft.action !== 'flag' && draft.action !== 'hold'
@@ -54,7 +58,7 @@ export function RuleEditor({ rule, version, onTake, mistakes = [], onSaved, onCl
   const general = Object.entries(problems).filter(([field]) => !shown.includes(field)).flatMap(([field, all]) => all.map((problem) => `${field && `${labelOf(draft, field)}: `}${problem}`))
   return (
     <div class="rule-editor">
-      <form class="box" aria-label="Rule" noValidate={!onTake} onSubmit={(event) => (event.preventDefault(), void save())}>
+      <form class="box" aria-label="Rule" ref={form} noValidate={!onTake} onSubmit={(event) => (event.preventDefault(), void save())}>
         <header><Button kind="plain" icon="left" label="Back to the rules" onClick={onClose} /><h2 class="grow">{isNew ? `New rule: ${name}` : name}</h2><span class="small muted wide">{about}</span></header>
         <div class="inside stack">
           <Field label={labels.name} problem={problems.name}>{(attributes) => <input class="input" {...attributes} value={draft.name} required maxLength={60} autocomplete="off" onInput={(event) => set({ name: event.currentTarget.value })} />}</Field>
@@ -65,7 +69,7 @@ export function RuleEditor({ rule, version, onTake, mistakes = [], onSaved, onCl
             <span class="small muted">{actionHints[draft.action]}</span>
           </div>
           {draft.action === 'mute' && <div class="field"><span class="label">{labels.muteSeconds}</span><Choices<number> label={labels.muteSeconds} values={muteTimes} value={draft.muteSeconds ?? 600} onChange={(muteSeconds) => set({ muteSeconds })} /></div>}
-          {isTold && <Field label={`${labels.message} (optional)`} hint="Instead of a general sentence. It never has the term." problem={problems.message}>{(attributes) => <input class="input" {...attributes} value={draft.message ?? ''} maxLength={150} autocomplete="off" onInput={(event) => set({ message: event.currentTarget.value })} />}</Field>}
+          {isTold && <Field label={`${labels.message} (optional)`} hint="Replaces the standard text. Do not quote the term here." problem={problems.message}>{(attributes) => <input class="input" {...attributes} value={draft.message ?? ''} maxLength={150} autocomplete="off" onInput={(event) => set({ message: event.currentTarget.value })} />}</Field>}
           <fieldset class="plain-set"><legend class="label">{labels.exemptRoles}</legend>
             <div class="row wrap checks">{(Object.entries(roleNames) as [keyof typeof roleNames, string][]).map(([role, text]) => <Check label={text} checked={draft.exemptRoles.includes(role)} onChange={(on) => set({ exemptRoles: on ? [...draft.exemptRoles, role] : draft.exemptRoles.filter((one) => one !== role) })} />)}</div>
           </fieldset>
