@@ -69,7 +69,7 @@ export function TryRule({ rule, onProblems }: { rule: ChatRule; onProblems: (fie
         {typed && (
           <ul class="lines tried" aria-label="Results" aria-live="polite">
             {texts.map((line) => {
-              const match = typed.sample.find((one) => one.text === line.trim())
+              const match = typed.sample.find((one) => one.text === line.trim().normalize('NFC')) // as the server returns it
               return <li class="row top"><span class="grow">{match ? <Marked text={match.text} spans={match.spans} /> : <bdi class="user-text">{line}</bdi>}</span>{match ? <Verdict action={match.action} rule={match.ruleName} /> : <span class="chip good">Posted</span>}</li>
             })}
           </ul>
