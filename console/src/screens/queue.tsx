@@ -1,18 +1,18 @@
 import type { HeldMessage } from '@moderato-live/client'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { now } from '../api/clock'
-import { ruleName, useDesk, useReadOnly } from '../desk'
+import { ruleName, useDesk, useReadOnly, type Desk } from '../desk'
 import { formatDay, plural } from '../format'
-import { decide, firstListed, maxListed, statuses } from '../hold'
+import { decide, firstListed, isFound, maxListed, statuses, withFound } from '../hold'
 import { readQueue } from '../model/live'
 import { useName } from '../model/names'
 import { useStored } from '../model/store'
 import type { Route } from '../route'
 import { Button, Empty, Note, Problem, Progress, Remaining, Time, nameColor } from '../ui/basics'
 import { useKeys } from '../ui/keys'
-import { useList } from '../ui/load'
+import { useList, useLoad, type Loaded } from '../ui/load'
 import { Marked } from '../ui/marked'
-import { Page } from '../ui/page'
+import { Page, Waiting } from '../ui/page'
 import { Select } from '../ui/select'
 import { Badges } from './message'
 import { useFilters } from './userlist'
@@ -38,6 +38,31 @@ export function Queue({ route }: { route: Route }) {
   )
 }
 
+interface Filters {
+  ruleId: string
+  userId: string
+}
+
+const readHeld = ({ client, channel }: Desk, status: string, { ruleId, userId }: Filters, signal: AbortSignal, cursor = '') =>
+  client.held.listHeldMessages({ channelId: channel.id, status: status as 'DENIED', limit: 100, ...(ruleId && { ruleId }), ...(userId && { userId }), ...(cursor && { cursor }) }, { signal })
+
+/**
+ * useFound reads the messages that match filters into the queue, of which the page may have only the first. Its data
+ * tells of which filters it is, and whether even more match.
+ */
+function useFound(filters: Filters, isNeeded: boolean): Loaded<{ of: string; hasMore: boolean }> {
+  const desk = useDesk()
+  const { store } = desk
+  const of = JSON.stringify(filters)
+  return useLoad(async (signal) => {
+    if (!isNeeded) return { of, hasMore: false }
+    const { rows, pagination } = await readHeld(desk, 'PENDING', filters, signal)
+    const { queue, queueState } = store.state
+    store.dispatch({ type: 'queue', rows: withFound(store.state, rows), hasMore: queueState.hasMore, before: queue })
+    return { of, hasMore: pagination.cursor !== '' }
+  }, [of, isNeeded, useStored(store, ({ connection, missed }) => `${connection.since} ${missed}`)])
+}
+
 function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; onUser: (id: string) => void }) {
   const desk = useDesk()
   const { client, store } = desk
@@ -47,7 +72,14 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
   const [chosen, choose] = useState<HeldMessage>()
   // After a decision the next message is shown at once. One that takes the place of what somebody else decided is not: no key hits it unread.
   const [shownId, setShownId] = useState<string>()
-  const rows = all.filter((hold) => (!ruleId || hold.rules.includes(ruleId)) && (!userId || hold.user.id === userId))
+  const rows = all.filter((hold) => isFound(hold, ruleId, userId))
+  const isPartial = hasMore && (ruleId || userId) !== ''
+  const found = useFound({ ruleId, userId }, isPartial)
+  const known = found.data?.of === JSON.stringify({ ruleId, userId }) ? found.data : undefined
+  const more = isPartial && known ? known.hasMore : hasMore
+  useEffect(() => {
+    if (known?.hasMore && rows.length === 0) found.reload()
+  }, [known, rows.length === 0])
   const at = Math.max(0, rows.findIndex(({ messageId }) => messageId === chosen?.messageId))
   const current = rows[at]
   const decision = useStored(store, ({ recent }) => recent.find((event) => event.type === 'channel.chat.hold.update' && event.payload.messageId === chosen?.messageId && event.payload.status !== 'PENDING'))
@@ -65,6 +97,7 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
   if (readOnly) return <Note kind="danger">You no longer moderate this channel, so you cannot see its queue.</Note>
   if (problem) return <Problem error={problem} onRetry={() => void readQueue(client, store)} />
   if (!isRead) return <Progress />
+  if (isPartial && (found.error || (!current && more))) return <Waiting of={found} />
   return (
     <>
       {gone && <Note kind="warn">{statuses[gone.status]}{gone.decidedBy && <> by <bdi>{gone.decidedBy.displayName}</bdi></>}: the message by <bdi>{chosen?.user.displayName}</bdi> that was here.</Note>}
@@ -72,9 +105,14 @@ function Pending({ ruleId, userId, onUser }: { ruleId: string; userId: string; o
         <div class="queue">
           <HeldCard key={current.messageId} hold={current} isShown={current.messageId === shownId} onUser={onUser} onDecided={() => pick(rows[at + 1] ?? rows[at - 1], true)} />
           <section class="box" aria-label="All that wait">
-            <header><h2 class="grow"><span role="status">{hasMore && !ruleId && !userId ? `More than ${plural(rows.length, 'message')}` : `${plural(rows.length, 'message')} ${rows.length === 1 ? 'waits' : 'wait'}`}</span></h2></header>
+            <header><h2 class="grow"><span role="status">{more ? `More than ${plural(rows.length, 'message')}` : `${plural(rows.length, 'message')} ${rows.length === 1 ? 'waits' : 'wait'}`}</span></h2></header>
             <ul class="waiting-list" ref={list}>{rows.slice(first.current, first.current + maxListed).map((hold) => (
-              <li key={hold.messageId}><button type="button" aria-current={hold === current} onClick={() => pick(hold, false)}><strong class={`cut ${nameColor(hold.user.id)}`}><bdi>{hold.user.displayName}</bdi></strong>{isTaken(hold, desk.profile.userId) && <span class="chip warn">Taken</span>}<span class="grow" /><span class="small muted unbroken"><Remaining until={hold.expiresAt} /></span></button></li>
+              <li key={hold.messageId}>
+                <button type="button" aria-current={hold === current} onClick={() => pick(hold, false)}>
+                  <strong class={`cut ${nameColor(hold.user.id)}`}><bdi>{hold.user.displayName}</bdi></strong>{isTaken(hold, desk.profile.userId) && <span class="chip warn">Taken</span>}
+                  <span class="grow" /><span class="small muted unbroken"><Remaining until={hold.expiresAt} /></span>
+                </button>
+              </li>
             ))}</ul>
             {rows.length > maxListed && <p class="inside small muted">And {plural(rows.length - maxListed, 'other')}.</p>}
           </section>
@@ -99,7 +137,9 @@ function useClaim(messageId: string): void {
     const claim = (): void => {
       if (document.hidden) return
       // A claim is advice: if it fails, the decision still tells who was first.
-      void client.held.claimHeldMessages({ channelId: channel.id, messageIds: [messageId] }).then(({ results: [found] }) => found?.claimedBy && store.dispatch({ type: 'decided', messageId, hold: { claimedBy: found.claimedBy, claimedUntil: found.claimedUntil } }), () => undefined)
+      void client.held.claimHeldMessages({ channelId: channel.id, messageIds: [messageId] }).then(
+        ({ results: [found] }) => found?.claimedBy && store.dispatch({ type: 'decided', messageId, hold: { claimedBy: found.claimedBy, claimedUntil: found.claimedUntil } }),
+        () => undefined)
     }
     claim()
     const timer = setInterval(claim, renewal)
@@ -130,11 +170,16 @@ function HeldCard({ hold, isShown, onUser, onDecided }: { hold: HeldMessage; isS
   useKeys({ a: act('approve'), x: act('deny'), Enter: () => (shown ? openCard(user.id) : open(true)) })
   return (
     <section class="box held-card" aria-label="Held message">
-      <header><button type="button" class={`user-link ${nameColor(user.id)}`} onClick={() => openCard(user.id)}><Badges roles={facts.roles} isSubscriber={facts.isSubscriber} isBot={false} /><bdi>{user.displayName}</bdi></button><span class="grow" /><span class="small muted">Held <Time at={hold.heldAt} ago />, <Remaining until={hold.expiresAt} /> left</span></header>
+      <header>
+        <button type="button" class={`user-link ${nameColor(user.id)}`} onClick={() => openCard(user.id)}><Badges roles={facts.roles} isSubscriber={facts.isSubscriber} isBot={false} /><bdi>{user.displayName}</bdi></button>
+        <span class="grow" /><span class="small muted">Held <Time at={hold.heldAt} ago />, <Remaining until={hold.expiresAt} /> left</span>
+      </header>
       <div class="inside stack">
         {isTaken(hold, profile.userId) && <Note kind="warn"><bdi>{hold.claimedBy!.displayName}</bdi> is looking at this message. The first decision counts.</Note>}
         {shown ? <div class="held-text" ref={text} tabIndex={-1}><Marked text={hold.message} spans={hold.spans} /></div>
-          : <button type="button" class="held-text" onFocus={(event) => event.currentTarget.matches(':focus-visible') && open(true)} onClick={() => open(true)}><span class="blurred" aria-hidden="true">{hold.message}</span><span class="chip">Show the text</span></button>}
+          : <button type="button" class="held-text" onFocus={(event) => event.currentTarget.matches(':focus-visible') && open(true)} onClick={() => open(true)}>
+            <span class="blurred" aria-hidden="true">{hold.message}</span><span class="chip">Show the text</span>
+          </button>}
         <p class="row wrap tight"><span class="muted">Held by</span><RuleNames ids={hold.rules} /></p>
         <div class="row wrap decisions">
           <Button kind="main" icon="check" keys="A" busy={busy === 'approve'} disabled={!!busy} onClick={act('approve')}>Approve</Button>
@@ -158,9 +203,9 @@ function RuleNames({ ids }: { ids: string[] }) {
   return <>{ids.length === 0 ? <span class="chip">First message</span> : ids.map((id) => <span class="chip warn user-text"><bdi>{ruleName(rules, id)}</bdi></span>)}</>
 }
 
-function Decided({ status, ruleId, userId }: { status: string; ruleId: string; userId: string }) {
-  const { client, channel, openCard } = useDesk()
-  const list = useList((cursor, signal) => client.held.listHeldMessages({ channelId: channel.id, status: status as 'DENIED', limit: 50, ...(ruleId && { ruleId }), ...(userId && { userId }), ...(cursor && { cursor }) }, { signal }), [channel.id, status, ruleId, userId])
+function Decided({ status, ...filters }: Filters & { status: string }) {
+  const desk = useDesk()
+  const list = useList((cursor, signal) => readHeld(desk, status, filters, signal, cursor), [desk.channel.id, status, filters.ruleId, filters.userId])
   return (
     <section class="box" aria-label="Decided messages">
       {list.error ? <div class="inside"><Problem error={list.error} onRetry={list.rows ? list.more : list.reload} /></div> : null}
@@ -169,7 +214,14 @@ function Decided({ status, ruleId, userId }: { status: string; ruleId: string; u
       <ul class="entries">{list.rows?.map((hold) => (
         <li key={hold.messageId}>
           <Time at={hold.decidedAt ?? hold.heldAt} />
-          <div class="grow"><p class="row wrap tight"><button type="button" class={`user-link ${nameColor(hold.user.id)}`} onClick={() => openCard(hold.user.id)}><bdi>{hold.user.displayName}</bdi></button><span class="chip">{statuses[hold.status]}</span><span class="muted">{hold.decidedBy ? <>by <bdi>{hold.decidedBy.displayName}</bdi></> : 'by itself'}</span><RuleNames ids={hold.rules} /></p><Marked text={hold.message} spans={hold.spans} /></div>
+          <div class="grow">
+            <p class="row wrap tight">
+              <button type="button" class={`user-link ${nameColor(hold.user.id)}`} onClick={() => desk.openCard(hold.user.id)}><bdi>{hold.user.displayName}</bdi></button><span class="chip">{statuses[hold.status]}</span>
+              {hold.decidedBy ? <span class="muted">by <bdi>{hold.decidedBy.displayName}</bdi></span> : hold.status !== 'CANCELLED' && <span class="muted">by itself</span>}
+              <RuleNames ids={hold.rules} />
+            </p>
+            <Marked text={hold.message} spans={hold.spans} />
+          </div>
         </li>
       ))}</ul>
       {list.more && <div class="inside"><Button busy={list.loadingMore} onClick={list.more}>Earlier messages</Button></div>}
