@@ -56,6 +56,10 @@ test('a ban has a reason and a duration, which the card shows', async (t) => {
   await card.getByRole('button', { name: 'Ban' }).click()
   await page.keyboard.type('By b and m rude to others') // what a mouse opened takes letters for the reason, not for keys
   await card.getByRole('button', { name: '1 day' }).click()
+  await page.route('**/v1/moderation/ban', (route) => route.fulfill({ status: 403, json: { success: false, message: 'You may not do this.', data: { code: 'MISSING_SCOPE', requestId: 'r' } } }), { times: 1 })
+  await card.getByRole('button', { name: 'Ban', exact: false }).first().click()
+  await card.getByRole('alert').getByText('You may not do this.').waitFor() // and what was entered is still there
+  assert.equal(await page.locator('.toast').count(), 0)
   await card.getByRole('button', { name: 'Ban', exact: false }).first().click()
   await card.getByText(/Banned for (23 h|1 day)/).waitFor()
   await card.getByText('By b and m rude to others').first().waitFor()
@@ -184,6 +188,10 @@ test('a server that is slow shows progress after 300 ms', async (t) => {
   await row(page, sent.message).getByRole('button', { name: sent.displayName, exact: true }).click()
   await page.getByText('Loading…').waitFor()
   await page.getByText('Latest messages').waitFor()
+  await page.route('**/v1/users?**', (route) => setTimeout(() => void route.continue(), 1000))
+  await page.getByRole('searchbox', { name: /^Username of anybody/ }).fill(given.raider)
+  await page.keyboard.press('Enter')
+  await page.getByRole('status', { name: 'Looking for the user' }).waitFor()
 })
 
 test('a browser whose clock is wrong shows the times of the server', async (t) => {

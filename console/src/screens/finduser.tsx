@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { actions, messageOf } from '../actions'
 import { useDesk } from '../desk'
 import { Icon } from '../ui/icon'
+import { patience } from '../ui/load'
 
 const usernamePattern = /^[\w.-]{1,40}$/
 
@@ -9,9 +10,11 @@ const usernamePattern = /^[\w.-]{1,40}$/
 export function FindUser() {
   const { client, store, openCard } = useDesk()
   const [name, setName] = useState('')
+  const [isSlow, setSlow] = useState(false)
   const find = async (): Promise<void> => {
     const wanted = name.trim().replace(/^@/, '')
     if (!wanted) return
+    const timer = setTimeout(() => setSlow(true), patience)
     const isIn = (text: string): boolean => text.toLowerCase().includes(wanted.toLowerCase())
     try {
       const [exact] = usernamePattern.test(wanted) ? await client.users.listUsers({ username: [wanted] }) : []
@@ -21,11 +24,14 @@ export function FindUser() {
       openCard(found.id, undefined, found.displayName)
     } catch (error) {
       actions.report(messageOf(error))
+    } finally {
+      clearTimeout(timer)
+      setSlow(false)
     }
   }
   return (
     <form class="search find-user" onSubmit={(event) => (event.preventDefault(), void find())}>
-      <Icon name="search" />
+      {isSlow ? <span class="spinner" role="status" aria-label="Looking for the user" /> : <Icon name="search" />}
       <input class="input" type="search" data-search aria-label="Username of anybody, or a name from the chat" placeholder="Find a user" value={name} maxLength={100} autocomplete="off" spellcheck={false}
         onInput={(event) => setName(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()} />
     </form>

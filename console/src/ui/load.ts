@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
 /** After how long a wait is shown. What is faster does not flicker. */
-const patience = 300
+export const patience = 300
 
 export interface Loaded<Data> {
   data: Data | undefined
