@@ -17,7 +17,7 @@ const languages = ['ar', 'bg', 'ca', 'cs', 'da', 'de', 'el', 'en', 'es', 'et', '
 const names = new Intl.DisplayNames('en', { type: 'language' })
 const nameOf = (tag: string): string => (tag && names.of(tag)) || tag
 const byName = languages.map((tag) => [tag, nameOf(tag)] as const).sort((a, b) => a[1].localeCompare(b[1]))
-
+const maxTitle = 140
 
 /** StreamInfo changes what viewers read about the stream. What others change meanwhile appears in it. */
 export function StreamInfo() {
@@ -36,11 +36,15 @@ export function StreamInfo() {
   if (!saved) return <Waiting of={info} />
   const { title, lang, category } = { ...saved, ...edited }
   const isChanged = Object.keys(different(edited, saved)).length > 0
+  const length = [...title].length // the server counts code points too
+  const problem = !title.trim() ? 'Viewers need a title.' : length > maxTitle ? `A title has at most ${maxTitle} characters, and this one has ${length}.` : undefined
   const save = (value: Info) => (options: object): Promise<unknown> =>
     client.channels.updateInfo({ channelId: channel.id, title: value.title.trim(), lang: value.lang, categoryId: value.category.id }, options).then(info.reload)
   return (
     <form class="box inside stack form" onSubmit={(event) => (event.preventDefault(), void actions.run('Saving the stream info', 'Saved the stream info', save({ title, lang, category }), () => save(saved)))}>
-      <Field label="Title" {...(!title.trim() ? { problem: 'Viewers need a title.' } : { hint: `${[...title].length} of 140 characters` })}>{(attributes) => <input class="input" {...attributes} value={title} maxLength={140} onInput={(event) => setEdited({ ...edited, title: event.currentTarget.value })} />}</Field>
+      <Field label="Title" problem={problem} hint={`${length} of ${maxTitle} characters`}>
+        {(attributes) => <input class="input" {...attributes} value={title} onInput={(event) => setEdited({ ...edited, title: event.currentTarget.value })} />}
+      </Field>
       <Field label="Language">{(attributes) => (
         <select class="input" {...attributes} value={lang} onChange={(event) => setEdited({ ...edited, lang: event.currentTarget.value })}>
           {!languages.includes(lang) && <option value={lang} selected>{nameOf(lang)}</option>}
@@ -48,7 +52,7 @@ export function StreamInfo() {
         </select>
       )}</Field>
       <div class="field"><span class="label">Category</span><p class="row"><strong>{category.name}</strong><Button little onClick={() => setChoosing(true)}>Change<span class="hidden-text"> the category</span></Button></p></div>
-      <p class="row"><Button type="submit" kind="main" disabled={!isChanged || !title.trim() || readOnly}>Save</Button>{isChanged && <Button onClick={() => setEdited({})}>Discard</Button>}</p>
+      <p class="row"><Button type="submit" kind="main" disabled={!isChanged || !!problem || readOnly}>Save</Button>{isChanged && <Button onClick={() => setEdited({})}>Discard</Button>}</p>
       {choosing && <CategoryDialog onChoose={(chosen) => (setEdited({ ...edited, category: chosen }), setChoosing(false))} onClose={() => setChoosing(false)} />}
     </form>
   )
