@@ -1,11 +1,11 @@
 import { ModeratoError } from '@moderato-live/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf, newKey, type Target } from '../actions'
+import { actions, messageOf, newKey, type Change, type Target } from '../actions'
 import { plural } from '../format'
 import { Button, Note, Problem } from '../ui/basics'
 import { Dialog } from '../ui/dialog'
-import { JobProgress, useJob } from '../ui/job'
+import { JobProgress, useJob, type Step } from '../ui/job'
 
 export interface BulkUser extends Target {
   key: string
@@ -17,6 +17,8 @@ interface Props {
   users: BulkUser[]
   /** What happens to one user. */
   change: (user: BulkUser, options: { idempotencyKey: string; retries: number }) => Promise<unknown>
+  /** What undoes it; without it, Z tells that nothing does. */
+  back?: (user: BulkUser) => Change<unknown>
   onDone: (keys: string[]) => void
   onClose: () => void
   /** What there is to choose. */
@@ -27,15 +29,21 @@ interface Props {
 const maxNamed = 8
 
 /** Bulk does the same to many users, one after another. Those with whom it fails stay selected. */
-export function Bulk({ verbs: [verb, doing, done], users, change, onDone, onClose, children }: Props) {
+export function Bulk({ verbs: [verb, doing, done], users, change, back, onDone, onClose, children }: Props) {
   const job = useJob()
   const [failed, setFailed] = useState<{ user: BulkUser; reason: string }[]>([])
   useEffect(() => focusAfter, [])
-  const run = (): Promise<void> => job.start(users.length, async (step) => {
+  const run = async (): Promise<void> => {
+    const changed: BulkUser[] = []
+    await job.start(users.length, (step) => changeAll(step, changed))
+    if (changed.length) void actions.run(doing, `${plural(changed.length, 'user')} ${done}`, () => Promise.resolve(true), back && (() => undoAll(changed, back)))
+  }
+  const changeAll = async (step: Step, changed: BulkUser[]): Promise<void> => {
     for (const [i, user] of users.entries()) {
       if (!step.goesOn()) return
       try {
         await change(user, { idempotencyKey: newKey(), retries: 3 })
+        changed.push(user)
         onDone([user.key])
       } catch (error) {
         // Without the right, or signed out, it fails with all others too.
@@ -44,7 +52,7 @@ export function Bulk({ verbs: [verb, doing, done], users, change, onDone, onClos
       }
       step.advance(i + 1)
     }
-  })
+  }
   const isAsking = job.state === 'idle'
   const isRunning = job.state === 'running'
   const count = plural(users.length, 'user')
@@ -54,11 +62,23 @@ export function Bulk({ verbs: [verb, doing, done], users, change, onDone, onClos
       footer={isRunning ? undefined : <>{isAsking && <Button onClick={onClose}>Cancel</Button>}<Button type="submit" kind="main">{isAsking ? `${verb} ${count}` : 'Close'}</Button></>}>
       {isAsking && <><p>{users.slice(0, maxNamed).map((user, i) => <>{i > 0 && ', '}<strong><bdi>{user.displayName}</bdi></strong></>)}{users.length > maxNamed && ` and ${plural(users.length - maxNamed, 'other')}`}</p>{children}</>}
       {isRunning && <JobProgress job={job}>{doing}</JobProgress>}
-      {!isAsking && !isRunning && <Note kind={left ? 'warn' : 'good'}><p role="status">{plural(users.length - left, 'user')} {done}{job.state === 'stopped' && ', then stopped'}.{left > 0 && ` ${plural(left, 'user')} left, who ${left === 1 ? 'stays' : 'stay'} selected.`}</p></Note>}
+      {!isAsking && !isRunning && (
+        <Note kind={left ? 'warn' : 'good'}>
+          <p role="status">{plural(users.length - left, 'user')} {done}{job.state === 'stopped' && ', then stopped'}.{left > 0 && ` ${plural(left, 'user')} left, who ${left === 1 ? 'stays' : 'stay'} selected.`}</p>
+        </Note>
+      )}
       {job.state === 'failed' && <Problem error={job.error} />}
       {failed.length > 0 && <ul class="lines" aria-label="What failed">{failed.map(({ user, reason }) => <li><strong><bdi>{user.displayName}</bdi></strong> <span class="user-text">{reason}</span></li>)}</ul>}
     </Dialog>
   )
+}
+
+/** undoAll undoes it for each user once, also if it is tried again. */
+function undoAll(users: BulkUser[], back: NonNullable<Props['back']>): Change<unknown> {
+  const keys = users.map(newKey)
+  return async () => {
+    for (const [i, user] of users.entries()) await back(user)({ idempotencyKey: keys[i]! })
+  }
 }
 
 /** focusAfter focuses a row after the dialog if the button that opened it went with the selection. */

@@ -32,6 +32,7 @@ export function RoleList({ route }: { route: Route }) {
   shown.current = new Set(list.rows?.map(({ id }) => id))
   // A role that was given is no news once its row is here.
   const others = new Set([...changes.others].filter((key) => !list.rows?.some((row) => row.key === key)))
+  const roleOf = (key: string): Role => key.split(' ')[0] as Role
   const remove = (row: Row) => isOwner && !changes.ended.has(row.key)
     && <Button little onClick={() => void roles.remove(row, row.role)}>Remove<span class="hidden-text"> {row.displayName} as {roleNames[row.role]}</span></Button>
   return (
@@ -49,7 +50,7 @@ export function RoleList({ route }: { route: Route }) {
       </UserList>
       {taking && (
         <Bulk verbs={['Remove the roles of', 'Removing', 'without the role']} users={taking} onDone={changes.end} onClose={() => setTaking(undefined)}
-          change={(user, options) => roles.take(user, taking.find(({ key }) => key === user.key)!.role)(options)}>
+          change={(user, options) => roles.take(user, roleOf(user.key))(options)} back={(user) => roles.give(user, roleOf(user.key))}>
           <p class="muted">Moderators lose their rights at once. You can give the roles again.</p>
         </Bulk>
       )}

@@ -8,7 +8,7 @@ export type Role = 'moderator' | 'vip' | 'og'
 export const roleNames: Record<Role, string> = { moderator: 'moderator', vip: 'VIP', og: 'OG' }
 
 /** useRoles returns what gives and takes roles, which only the owner can. */
-export function useRoles(): { add: (user: Named, role: Role) => Promise<unknown>; remove: (user: Named, role: Role) => Promise<unknown>; take: (user: Named, role: Role) => (options: object) => Promise<unknown> } {
+export function useRoles() {
   const { client, channel } = useDesk()
   const channelId = channel.id
   const give = (user: Named, role: Role) => (options: object): Promise<unknown> =>
@@ -18,9 +18,9 @@ export function useRoles(): { add: (user: Named, role: Role) => Promise<unknown>
     role === 'moderator' ? client.moderation.removeModerator({ channelId, userId: user.id }, options)
       : role === 'vip' ? client.channels.removeVip({ channelId, userId: user.id }, options) : client.channels.removeOg({ channelId, userId: user.id }, options)
   return {
-    take,
-    add: (user, role) => actions.run(`Making ${user.displayName} a ${roleNames[role]}`, `${user.displayName} is now a ${roleNames[role]}`, give(user, role), () => take(user, role)),
-    remove: (user, role) => actions.run(`Removing ${user.displayName} as ${roleNames[role]}`, `${user.displayName} is no longer a ${roleNames[role]}`, take(user, role), () => give(user, role)),
+    give, take,
+    add: (user: Named, role: Role) => actions.run(`Making ${user.displayName} a ${roleNames[role]}`, `${user.displayName} is now a ${roleNames[role]}`, give(user, role), () => take(user, role)),
+    remove: (user: Named, role: Role) => actions.run(`Removing ${user.displayName} as ${roleNames[role]}`, `${user.displayName} is no longer a ${roleNames[role]}`, take(user, role), () => give(user, role)),
   }
 }
 
