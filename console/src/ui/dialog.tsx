@@ -23,7 +23,7 @@ export function Dialog({ title, wide, onClose, onSubmit, children, footer }: Dia
   }, [])
   const inside = (
     <>
-      <header><h2 class="grow" id={id}>{title}</h2><Button kind="plain" icon="close" label="Close" onClick={onClose} /></header>
+      <div class="dialog-head"><h2 class="grow" id={id}>{title}</h2><Button kind="plain" icon="close" label="Close" onClick={onClose} /></div>
       <div class="content">{children}</div>
       {footer && <footer>{footer}</footer>}
     </>
