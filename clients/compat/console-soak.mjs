@@ -26,6 +26,21 @@ async function load(viewers, seconds) {
   return posted
 }
 
+/** keysToPaint presses keys for a time, and returns in order how long each takes until it is painted. Escape lets the list go on. */
+const keysToPaint = (page, seconds) => page.evaluate(async (milliseconds) => {
+  const found = []
+  for (const end = performance.now() + milliseconds; performance.now() < end; ) {
+    for (const key of [...'kkkkkkkkj', 'Escape']) {
+      const pressed = performance.now()
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+      found.push(performance.now() - pressed)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  return found.sort((a, b) => a - b)
+}, seconds * 1000)
+
 test(`10,000 messages a minute for ${minutes} minutes`, async (t) => {
   const page = await signIn(t)
   const cdp = await page.context().newCDPSession(page)
@@ -43,29 +58,22 @@ test(`10,000 messages a minute for ${minutes} minutes`, async (t) => {
   posted += await load(viewers, minutes * 60)
   const last = await measure()
   const share = (last.TaskDuration - first.TaskDuration) / ((performance.now() - started) / 1000)
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  const [more, delays] = await Promise.all([load(viewers, 30), keysToPaint(page, 28)])
+  posted += more
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 })
+  const keyToPaint = delays[Math.floor(delays.length * 0.95)]
   await page.waitForTimeout(2000)
   const count = async (locator) => ((await locator.count()) ? Number((await locator.first().innerText()).replace(/\D/g, '')) : 0)
   const received = await count(page.locator('.chat-head .number'))
   const missed = await count(page.getByText(/messages? missed/))
   const rowsShown = await page.locator('li.message').count()
-
-  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
-  const delays = await page.evaluate(async () => {
-    const found = []
-    for (let i = 0; i < 100; i++) {
-      const pressed = performance.now()
-      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: i % 10 ? 'k' : 'j', bubbles: true }))
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
-      found.push(performance.now() - pressed)
-    }
-    return found.sort((a, b) => a - b)
-  })
-  t.diagnostic(JSON.stringify({ posted, received, missed, mainThread: share.toFixed(3), heapMB: [first, last].map((m) => (m.JSHeapUsedSize / 1e6).toFixed(1)), rowsShown, keyToPaint: delays[95].toFixed(1) }))
+  t.diagnostic(JSON.stringify({ posted, received, missed, mainThread: share.toFixed(3), heapMB: [first, last].map((m) => (m.JSHeapUsedSize / 1e6).toFixed(1)), rowsShown, keys: delays.length, keyToPaint: keyToPaint.toFixed(1) }))
   assert.equal(received + missed, posted)
   assert.ok(rowsShown <= 500)
   assert.ok(last.JSHeapUsedSize < first.JSHeapUsedSize * 1.5 + 5e6, 'the memory is flat')
   assert.ok(share <= 0.25, `the main thread works ${share} of the time`)
-  assert.ok(delays[95] <= 100, `a key is painted after ${delays[95]} ms`)
+  assert.ok(keyToPaint <= 100, `a key is painted after ${keyToPaint} ms`)
 })
 
 test.after(() => browser.close())
