@@ -53,14 +53,15 @@ func (s *Service) GetChatRules(ctx context.Context, req *moderatov1.GetChatRules
 }
 
 // readVersion reads the rules that a channel has or had in a version. It returns
-// VERSION_NOT_FOUND if there is none, or if it is too old.
+// VERSION_NOT_FOUND if there is none, or if the change that ended it is too long ago: then its rules
+// are removed.
 func readVersion(ctx context.Context, q store.Queryer, channelID uid.ID, version, present int64, now instant.Instant) ([]storedRule, error) {
 	isKnown := version == 0 || version == present
 	if !isKnown {
 		err := store.QueryEach(ctx, q, "SELECT changed_at > ? FROM chat_rule_versions WHERE channel_id = ? AND version = ?",
-			[]any{now.Add(-keepVersions), channelID, version}, func(scan func(...any) error) error { return scan(&isKnown) })
+			[]any{now.Add(-keepVersions), channelID, version + 1}, func(scan func(...any) error) error { return scan(&isKnown) })
 		if err != nil {
-			return nil, fmt.Errorf("read a version of rules: %w", err)
+			return nil, fmt.Errorf("read the end of a version of rules: %w", err)
 		}
 	}
 	switch {

@@ -105,27 +105,33 @@ func TestVersionsAreListed(t *testing.T) {
 	})
 }
 
-// TestOldVersionsAreGone passes the time for which versions are kept, while no job removes them.
+// TestOldVersionsAreGone passes the time for which versions are kept after they ended, while no job
+// removes them.
 func TestOldVersionsAreGone(t *testing.T) {
 	each(t, func(r *room, now instant.Instant) {
+		const day = 24 * time.Hour
 		l := r.rules(`"put":[` + term("a") + `]`)
-		r.Store.Clock.Freeze(now.Add(time.Hour))
-		r.rules(fmt.Sprintf(`"put":[%s]`, term("b", `"ruleId":"`+l.id(0)+`"`)))
-		r.Store.Clock.Freeze(now.Add(90 * 24 * time.Hour))
-		if rows, _ := r.versions(""); len(rows) != 1 || rows[0].Version != 2 {
-			t.Errorf("listed: %+v", rows)
+		r.Store.Clock.Freeze(now.Add(91 * day))
+		if status, got := r.getRules(1); status != http.StatusOK || len(got.Data.Rules) != 1 {
+			t.Errorf("the present version, which is old: got %d %+v", status, got)
 		}
-		for version, want := range map[int]int{0: http.StatusOK, 1: http.StatusNotFound, 2: http.StatusOK} {
+		r.rules(fmt.Sprintf(`"put":[%s]`, term("b", `"ruleId":"`+l.id(0)+`"`)))
+		r.Store.Clock.Freeze(now.Add(92 * day))
+		r.rules(fmt.Sprintf(`"delete":[%q]`, l.id(0)))
+		if status, got := r.restore(`"version":1`); status != http.StatusOK || !slices.Equal(got.names(), []string{"a"}) {
+			t.Errorf("restore of a version that ended a day ago: got %d %+v", status, got)
+		}
+		r.Store.Clock.Freeze(now.Add((91 + 90) * day))
+		for version, want := range map[int]int{0: http.StatusOK, 1: http.StatusNotFound, 2: http.StatusOK, 3: http.StatusOK, 4: http.StatusOK, 5: http.StatusNotFound} {
 			if status, _ := r.getRules(version); status != want {
 				t.Errorf("version %d: got %d, want %d", version, status, want)
 			}
 		}
+		if rows, _ := r.versions(""); len(rows) != 2 || rows[1].Version != 3 {
+			t.Errorf("listed: %+v", rows)
+		}
 		if status, _ := r.restore(`"version":1`); status != http.StatusNotFound {
 			t.Errorf("restore of version 1: got %d", status)
-		}
-		r.Store.Clock.Freeze(now.Add(91 * 24 * time.Hour))
-		if status, got := r.getRules(2); status != http.StatusOK || len(got.Data.Rules) != 1 {
-			t.Errorf("the present version, which is old: got %d %+v", status, got)
 		}
 	})
 }
