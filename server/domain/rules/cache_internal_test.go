@@ -2,8 +2,9 @@ package rules
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/moderato-live/moderato/ent"
@@ -12,7 +13,6 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/domain/rules/match"
-	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/storetest"
 )
@@ -128,20 +128,19 @@ func TestOldPostKeepsRules(t *testing.T) {
 	}
 }
 
-// TestPostDoesNotGetErrorsOfRules checks a post with stored rules that a server does not allow.
-func TestPostDoesNotGetErrorsOfRules(t *testing.T) {
+// TestStoredRulesHaveNoLimits checks posts with stored rules that exceed the limits, as after an upgrade.
+func TestStoredRulesHaveNoLimits(t *testing.T) {
 	s, _ := storetest.OpenRecorded(t, storetest.SQLite(t))
 	c := newCache(s, func(context.Context, uid.ID) (func(), error) { return func() {}, nil }, compiledBudget)
 	channelID := uid.New()
-	var all []*moderatov1.ChatRule
-	for range match.MaxRules + 1 {
+	all := []*moderatov1.ChatRule{{Kind: "pattern", Patterns: slices.Repeat([]string{strings.Repeat("[ab]", 99)}, 9)}}
+	for range match.MaxRules {
 		all = append(all, repetition())
 	}
 	storeRules(t, s, channelID, 1, all...)
-	_, err := c.get(t.Context(), channelID, chat.RulesVersion{Version: 1})
-	var ofCaller *apierr.Error
-	if !errors.Is(err, match.ErrTooManyRules) || errors.As(err, &ofCaller) {
-		t.Errorf("got %v", err)
+	rules, err := c.get(t.Context(), channelID, chat.RulesVersion{Version: 1})
+	if err != nil || len(rules.rules) != len(all) || c.find(channelID) != rules {
+		t.Errorf("got %+v, %v", rules, err)
 	}
 }
 

@@ -72,8 +72,8 @@ func compileRules(version chat.RulesVersion, channelID uid.ID, own []storedRule,
 		}
 	}
 	var err error
-	if c.set, err = compile(enabled); err != nil {
-		return nil, err
+	if c.set, err = match.Compile(matchRules(enabled)); err != nil {
+		return nil, fmt.Errorf("compile the rules of a chat: %w", err)
 	}
 	c.remember()
 	return c, nil

@@ -171,6 +171,14 @@ func matchRule(r *moderatov1.ChatRule) match.Rule {
 	}
 }
 
+func matchRules(all []*moderatov1.ChatRule) []match.Rule {
+	rules := make([]match.Rule, len(all))
+	for i, r := range all {
+		rules[i] = matchRule(r)
+	}
+	return rules
+}
+
 // limitTexts say how much a channel may have, and what to do if it has more.
 var limitTexts = map[match.LimitError]string{
 	match.ErrTooManyRules: fmt.Sprintf("A channel has at most %d rules, with those of its shield. Delete rules, or put the terms of several rules into one.", match.MaxRules),
@@ -184,7 +192,7 @@ type places map[string]string
 // checkLimits returns an error for the caller who changes rules if all rules of a channel, those of
 // its shield included, are too many or too costly.
 func checkLimits(all []*moderatov1.ChatRule, in places) error {
-	_, err := compile(all)
+	err := match.CheckLimits(matchRules(all))
 	var limit match.LimitError
 	var costly *match.TooCostlyError
 	switch {
@@ -197,6 +205,9 @@ func checkLimits(all []*moderatov1.ChatRule, in places) error {
 			Reason:     moderatov1.Reason_REASON_RULES_TOO_COSTLY,
 			Violations: []apierr.Violation{in.violation(all[costly.Rule], costly.Field, "takes the most steps of rules that would take too long for each message; make it simpler, or delete rules")},
 		}
+	}
+	if err != nil { // no error of the caller: the rules are checked one by one before
+		err = fmt.Errorf("check the limits of the rules of a chat: %w", err)
 	}
 	return err
 }
@@ -214,15 +225,3 @@ func (p places) violation(r *moderatov1.ChatRule, field, description string) api
 	return apierr.Violation{Field: at, Description: description}
 }
 
-// compile compiles rules. An error is no error of a caller: rules are checked before they are stored.
-func compile(all []*moderatov1.ChatRule) (*match.Set, error) {
-	rules := make([]match.Rule, len(all))
-	for i, r := range all {
-		rules[i] = matchRule(r)
-	}
-	set, err := match.Compile(rules)
-	if err != nil {
-		return nil, fmt.Errorf("compile the rules of a chat: %w", err)
-	}
-	return set, nil
-}

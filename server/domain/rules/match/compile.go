@@ -48,7 +48,6 @@ type builder struct {
 	rule    int
 	phrases textmatch.PhrasesBuilder
 	terms   int // phrases so far
-	text    int // bytes of text so far
 }
 
 // addMatcher adds a matcher of the present rule.
@@ -65,30 +64,58 @@ func Check(r Rule) []apierr.Violation {
 	return b.violations
 }
 
-// Compile compiles rules that Check accepts. If they are too many or too costly together, the error is
-// a LimitError or a TooCostlyError.
+// Compile compiles rules that Check accepts. It does not check their limits: rules that are stored were
+// checked, perhaps by a version that had other limits.
 func Compile(rules []Rule) (*Set, error) {
 	b := &builder{}
-	if len(rules) > MaxRules {
-		return nil, ErrTooManyRules
-	}
 	for i := range rules {
 		b.rule = i
 		b.addRule(&rules[i])
-		switch {
-		case len(b.violations) > 0:
+		if len(b.violations) > 0 {
 			return nil, fmt.Errorf("rule %d: %s %s", i, b.violations[0].Field, b.violations[0].Description)
-		case b.terms > MaxChannelTerms:
-			return nil, ErrTooManyTerms
-		case b.text > MaxChannelText:
-			return nil, ErrTooMuchText
 		}
 	}
-	s := b.build()
-	if s.steps*costLength > maxSteps {
-		return nil, costliest(rules)
+	return b.build(), nil
+}
+
+// CheckLimits returns a LimitError or a TooCostlyError if rules are too many or too costly together.
+func CheckLimits(rules []Rule) error {
+	if err := CheckCounts(rules); err != nil {
+		return err
 	}
-	return s, nil
+	s, err := Compile(rules)
+	if err == nil && s.steps*costLength > maxSteps {
+		return costliest(rules)
+	}
+	return err
+}
+
+// CheckCounts is CheckLimits without that of the steps. So it compiles nothing.
+func CheckCounts(rules []Rule) error {
+	terms, text := 0, 0
+	for i := range rules {
+		terms += len(rules[i].Terms)
+		text += rules[i].text()
+	}
+	switch {
+	case len(rules) > MaxRules:
+		return ErrTooManyRules
+	case terms > MaxChannelTerms:
+		return ErrTooManyTerms
+	case text > MaxChannelText:
+		return ErrTooMuchText
+	}
+	return nil
+}
+
+// text returns how many bytes of text a rule has.
+func (r *Rule) text() (n int) {
+	for _, texts := range [][]string{r.Terms, r.Allow, r.Patterns, r.Allowed, r.Blocked} {
+		for _, text := range texts {
+			n += len(text)
+		}
+	}
+	return n
 }
 
 // costliest returns the error that names the rule that takes the most steps if it is alone.
@@ -114,11 +141,6 @@ func (b *builder) addRule(r *Rule) {
 	if !ok {
 		b.add("kind", "must be one of %s", kindNames())
 		return
-	}
-	for _, texts := range [][]string{r.Terms, r.Allow, r.Patterns, r.Allowed, r.Blocked} {
-		for _, text := range texts {
-			b.text += len(text)
-		}
 	}
 	compile(r, b)
 }

@@ -292,7 +292,7 @@ func TestLimits(t *testing.T) {
 	for want, rules := range map[error][]match.Rule{
 		nil: rules[:10], match.ErrTooManyTerms: rules, match.ErrTooMuchText: large[:9], match.ErrTooManyRules: make([]match.Rule, 101),
 	} {
-		if _, err := match.Compile(rules); !errors.Is(err, want) {
+		if err := match.CheckLimits(rules); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -325,7 +325,7 @@ func TestCostliestRuleIsNamed(t *testing.T) {
 		{"terms that are in each other", []match.Rule{nested(95), nested(97), nested(96)}, match.TooCostlyError{Rule: 1}},
 		{"terms and patterns", []match.Rule{long(40), nested(90), phrases("b"), long(40)}, match.TooCostlyError{Rule: 1}},
 	} {
-		_, err := match.Compile(c.rules)
+		err := match.CheckLimits(c.rules)
 		var got *match.TooCostlyError
 		if !errors.As(err, &got) || *got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want.Error())
