@@ -3,13 +3,14 @@ package rules
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // draft is what a change would make of the rules of a channel, as they were read without a
@@ -20,11 +21,12 @@ type draft struct {
 	now    instant.Instant
 	after  []storedRule
 	all    []*moderatov1.ChatRule // after, and those of the shield
+	hasPut bool                   // the change puts rules, so the limits are checked
 	limits error                  // checkLimits of all
 }
 
-// wanted returns what a change makes of the rules of a channel.
-type wanted func(*ruleSet, instant.Instant) (changedRules, error)
+// wanted returns what a change makes of the rules of a channel, which it has read with q.
+type wanted func(ctx context.Context, q store.Queryer, rules *ruleSet, now instant.Instant) (changedRules, error)
 
 func (s *Service) draft(ctx context.Context, channelID uid.ID, want wanted) (*draft, error) {
 	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
@@ -35,40 +37,48 @@ func (s *Service) draft(ctx context.Context, channelID uid.ID, want wanted) (*dr
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	changed, err := want(rules, now)
+	changed, err := want(ctx, s.Store.Read, rules, now)
 	if err != nil {
 		return nil, err
 	}
 	d := &draft{ruleSet: rules, now: now}
 	var put []storedRule
 	d.after, _, put = rules.after(changed, uid.ID{})
-	if d.all = slices.Concat(protos(d.after), rules.ofShield); len(put)+len(rules.places) > 0 {
-		d.limits = checkLimits(d.all, rules.places)
-	}
+	d.all, d.hasPut = slices.Concat(protos(d.after), rules.ofShield), len(put)+len(rules.places) > 0
 	return d, nil
 }
 
-// checkAhead returns the draft of a change that the caller is about to make: compiling rules takes too
-// long for a transaction. It returns nil if there is none. What is wrong with the change is wrong in
-// the transaction as well.
+// checkLimits checks the limits if the change puts rules.
+func (d *draft) checkLimits() error {
+	if d.hasPut {
+		d.limits = checkLimits(d.all, d.places)
+	}
+	return d.limits
+}
+
+// checkAhead compiles the rules that a change would make, because that takes too long for a
+// transaction. It returns nil if it cannot; the transaction then finds what is wrong.
 func (s *Service) checkAhead(ctx context.Context, channelID uid.ID, want wanted) (*draft, error) {
 	if authz.AuthorizeModerator(ctx, s.Store, channelID) != nil {
 		return nil, nil //nolint:nilnil // the transaction refuses the caller
+	}
+	d, err := s.draft(ctx, channelID, want)
+	if err != nil || !d.hasPut {
+		return nil, nil //nolint:nilerr,nilnil // the transaction finds what is wrong
 	}
 	release, err := s.Turns.Turn(ctx, channelID)
 	if err != nil {
 		return nil, fmt.Errorf("wait to compile rules: %w", err)
 	}
 	defer release()
-	d, _ := s.draft(ctx, channelID, want)
+	_ = d.checkLimits()
 	return d, nil
 }
 
-// check is checkLimits in the transaction of a change. Rules are compiled again only if the draft is of
-// others.
-func (d *draft) check(all []*moderatov1.ChatRule, in places) error {
-	matchesAlike := func(a, b *moderatov1.ChatRule) bool { return reflect.DeepEqual(matchRule(a), matchRule(b)) }
-	if d != nil && slices.EqualFunc(d.all, all, matchesAlike) {
+// check is checkLimits in the transaction of a change of rules that have a version. Rules are compiled
+// again only if the draft is of another version.
+func (d *draft) check(version chat.RulesVersion, all []*moderatov1.ChatRule, in places) error {
+	if d != nil && version == d.version() {
 		return d.limits
 	}
 	return checkLimits(all, in)

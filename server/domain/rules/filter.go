@@ -73,16 +73,11 @@ func (f *Filter) Check(ctx context.Context, st *chat.Standing, m chat.Message) e
 
 // match returns the rules in force that a message matches, in their order.
 func (f *Filter) match(ctx context.Context, c *compiled, st *chat.Standing, m chat.Message) ([]match.Hit, error) {
-	text := textmatch.NewText(m.Text)
-	defer text.Release()
-	if text.Len()*c.set.Steps() > moderation.FreeSteps {
-		release, err := f.turns.Turn(ctx, m.ChannelID)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
+	hits, err := f.matchText(ctx, c, m)
+	if err != nil {
+		return nil, err
 	}
-	hits := c.applying(c.set.Match(text), st)
+	hits = c.applying(hits, st)
 	if !c.hasMemory() {
 		return hits, nil
 	}
@@ -93,6 +88,20 @@ func (f *Filter) match(ctx context.Context, c *compiled, st *chat.Standing, m ch
 	f.rules.resize(m.ChannelID, c)
 	slices.SortFunc(hits, func(a, b match.Hit) int { return cmp.Compare(a.Rule, b.Rule) })
 	return hits, nil
+}
+
+// matchText returns the rules that the text of a message matches. What takes long waits for a turn.
+func (f *Filter) matchText(ctx context.Context, c *compiled, m chat.Message) ([]match.Hit, error) {
+	text := textmatch.NewText(m.Text)
+	defer text.Release()
+	if text.Len()*c.set.Steps() > moderation.FreeSteps {
+		release, err := f.turns.Turn(ctx, m.ChannelID)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	return c.set.Match(text), nil
 }
 
 // applying returns those hits whose rules apply to a sender.

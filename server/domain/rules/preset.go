@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/change/idempotency"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/validate"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // UpdateShieldPreset replaces what the shield of a channel does.
@@ -36,7 +37,7 @@ func (s *Service) UpdateShieldPreset(ctx context.Context, req *moderatov1.Update
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	ahead, err := s.checkAhead(ctx, channelID, func(rules *ruleSet, now instant.Instant) (_ changedRules, err error) {
+	ahead, err := s.checkAhead(ctx, channelID, func(_ context.Context, _ store.Queryer, rules *ruleSet, now instant.Instant) (_ changedRules, err error) {
 		after := proto.CloneOf(preset)
 		rules.ofShield, rules.places, err = identify(after.GetRules(), rules.ofShield, now)
 		return nil, err
@@ -101,14 +102,15 @@ func putPreset(ctx context.Context, c *change.Change, after *moderatov1.ShieldPr
 	}
 	setPreset(row, after)
 	if slices.Contains(changed, "rules") {
-		row.PresetVersion++
 		rules := &ruleSet{settings: present, ofShield: after.GetRules(), presetVersion: row.PresetVersion}
 		if rules.rules, err = readRules(ctx, c.Tx, c.ChannelID); err != nil {
 			return err
 		}
-		if err := ahead.check(slices.Concat(protos(rules.rules), rules.ofShield), in); err != nil {
+		if err := ahead.check(rules.version(), slices.Concat(protos(rules.rules), rules.ofShield), in); err != nil {
 			return err
 		}
+		row.PresetVersion++
+		rules.presetVersion = row.PresetVersion
 		rules.identify()
 	}
 	if err := saveShield(ctx, c.Tx, row); err != nil {

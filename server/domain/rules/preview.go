@@ -114,7 +114,7 @@ type previewed struct {
 func (s *Service) newPreview(ctx context.Context, channelID uid.ID, given *ruleChanges) (*preview, error) {
 	d, err := s.draft(ctx, channelID, given.in)
 	if err == nil {
-		err = d.limits
+		err = d.checkLimits()
 	}
 	if err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func (s *ruleSet) change(ctx context.Context, c *change.Change, want changedRule
 	}
 	s.rules = after
 	if len(put) > 0 {
-		if err := s.ahead.check(slices.Concat(protos(after), s.ofShield), s.places); err != nil {
+		if err := s.ahead.check(s.version(), slices.Concat(protos(after), s.ofShield), s.places); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,12 @@ func inOrder(rules []storedRule) {
 func (s *ruleSet) identify() {
 	s.Rules = nil
 	if len(s.ofShield) > 0 || slices.ContainsFunc(s.rules, func(r storedRule) bool { return r.rule.GetEnabled() }) {
-		s.Rules = &chat.RulesVersion{Version: s.rulesVersion, Preset: s.presetVersion}
+		s.Rules = new(s.version())
 	}
+}
+
+func (s *ruleSet) version() chat.RulesVersion {
+	return chat.RulesVersion{Version: s.rulesVersion, Preset: s.presetVersion}
 }
 
 // writeRows ends and inserts rows of rules.

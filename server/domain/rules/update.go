@@ -33,7 +33,7 @@ func (s *Service) UpdateChatRules(ctx context.Context, req *moderatov1.UpdateCha
 	}
 	var result *moderatov1.UpdateChatRulesResponse
 	idempotency.Result(ctx, &result)
-	err := s.changeRules(ctx, channelID, req.ExpectedVersion, byModerator, func(store.Queryer) wanted { return given.in }, func(after *ruleSet) {
+	err := s.changeRules(ctx, channelID, req.ExpectedVersion, byModerator, given.in, func(after *ruleSet) {
 		result = &moderatov1.UpdateChatRulesResponse{Version: after.rulesVersion, Rules: protos(after.rules)}
 	})
 	return result, err
@@ -41,8 +41,8 @@ func (s *Service) UpdateChatRules(ctx context.Context, req *moderatov1.UpdateCha
 
 // changeRules changes the rules of a channel, which may be expected to have a version. It calls done
 // with the rules after the change, in the transaction.
-func (s *Service) changeRules(ctx context.Context, channelID uid.ID, expected *int64, why cause, want func(store.Queryer) wanted, done func(*ruleSet)) error {
-	ahead, err := s.checkAhead(ctx, channelID, want(s.Store.Read))
+func (s *Service) changeRules(ctx context.Context, channelID uid.ID, expected *int64, why cause, want wanted, done func(*ruleSet)) error {
+	ahead, err := s.checkAhead(ctx, channelID, want)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Service) changeRules(ctx context.Context, channelID uid.ID, expected *i
 			return apierr.VersionConflict(rules.rulesVersion)
 		}
 		rules.ahead = ahead
-		changed, err := want(c.Tx)(rules, c.Now)
+		changed, err := want(ctx, c.Tx, rules, c.Now)
 		if err == nil {
 			err = rules.change(ctx, c, changed, why)
 		}
@@ -105,7 +105,7 @@ func parseRuleChanges(f *validate.Fields, req interface {
 }
 
 // in returns what the changes make of the rules of a channel. It gives ids to new rules.
-func (g *ruleChanges) in(rules *ruleSet, now instant.Instant) (changedRules, error) {
+func (g *ruleChanges) in(_ context.Context, _ store.Queryer, rules *ruleSet, now instant.Instant) (changedRules, error) {
 	f, want := &validate.Fields{}, changedRules{}
 	present := map[uid.ID]bool{}
 	for _, r := range rules.rules {

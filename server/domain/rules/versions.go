@@ -85,16 +85,14 @@ func (s *Service) RestoreChatRules(ctx context.Context, req *moderatov1.RestoreC
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	want := func(q store.Queryer) wanted {
-		return func(rules *ruleSet, now instant.Instant) (changedRules, error) {
-			former, err := readVersion(ctx, q, channelID, req.GetVersion(), rules.rulesVersion, now)
-			want := changedRules{}
-			for _, r := range rules.rules {
-				want[r.id] = nil
-			}
-			want.putBack(former, now)
-			return want, err
+	want := func(ctx context.Context, q store.Queryer, rules *ruleSet, now instant.Instant) (changedRules, error) {
+		former, err := readVersion(ctx, q, channelID, req.GetVersion(), rules.rulesVersion, now)
+		want := changedRules{}
+		for _, r := range rules.rules {
+			want[r.id] = nil
 		}
+		want.putBack(former, now)
+		return want, err
 	}
 	var result *moderatov1.RestoreChatRulesResponse
 	idempotency.Result(ctx, &result)
