@@ -122,7 +122,7 @@ func trim(texts []string) {
 // parseNumbers validates all numbers that a rule or another message has.
 func parseNumbers(f *validate.Fields, m proto.Message) {
 	for field, value := range m.ProtoReflect().Range {
-		if field.Kind() == protoreflect.Int32Kind {
+		if field.Kind() == protoreflect.Int32Kind && field.JSONName() != "strikes" { // which has no bounds
 			f.Number(field.JSONName(), value.Int())
 		}
 	}
@@ -135,7 +135,7 @@ func checkKind(f *validate.Fields, r *moderatov1.ChatRule) {
 	}
 	for field := range r.ProtoReflect().Range {
 		if name := field.JSONName(); !belongsTo(r.GetKind(), name) {
-			f.Add(name, "is no field of rules of the kind "+r.GetKind())
+			f.Add(name, "is not a field of "+r.GetKind()+" rules")
 		}
 	}
 }
@@ -181,9 +181,9 @@ func matchRules(all []*moderatov1.ChatRule) []match.Rule {
 
 // limitTexts say how much a channel may have, and what to do if it has more.
 var limitTexts = map[match.LimitError]string{
-	match.ErrTooManyRules: fmt.Sprintf("A channel has at most %d rules, with those of its shield. Delete rules, or put the terms of several rules into one.", match.MaxRules),
-	match.ErrTooManyTerms: fmt.Sprintf("The rules of a channel have at most %d terms, with those of its shield. Delete terms that are not needed any more.", match.MaxChannelTerms),
-	match.ErrTooMuchText:  fmt.Sprintf("The rules of a channel have at most %d KiB of text, with those of its shield. Delete terms, patterns and domains that are not needed any more.", match.MaxChannelText>>10),
+	match.ErrTooManyRules: fmt.Sprintf("A channel has at most %d rules, including those of its shield. Delete rules, or put the terms of several rules into one.", match.MaxRules),
+	match.ErrTooManyTerms: fmt.Sprintf("The rules of a channel have at most %d terms, including those of its shield. Delete terms that are no longer needed.", match.MaxChannelTerms),
+	match.ErrTooMuchText:  fmt.Sprintf("The rules of a channel have at most %d KiB of text, including those of its shield. Delete terms, patterns and domains that are no longer needed.", match.MaxChannelText>>10),
 }
 
 // places are the places in a request of the rules that it has, by the ids of the rules.

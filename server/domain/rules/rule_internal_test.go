@@ -111,9 +111,9 @@ func TestErrorsOfLimits(t *testing.T) {
 		want  string
 	}{
 		{slices.Repeat([]*moderatov1.ChatRule{terms(1, 1)}, 100), ""},
-		{slices.Repeat([]*moderatov1.ChatRule{terms(1, 1)}, 101), "RULE_LIMIT_REACHED rules: A channel has at most 100 rules, with those of its shield."},
-		{slices.Repeat([]*moderatov1.ChatRule{terms(999, 1)}, 11), "RULE_LIMIT_REACHED terms: The rules of a channel have at most 10000 terms, with those of its shield."},
-		{slices.Repeat([]*moderatov1.ChatRule{terms(600, 100)}, 9), "RULE_LIMIT_REACHED text: The rules of a channel have at most 512 KiB of text, with those of its shield."},
+		{slices.Repeat([]*moderatov1.ChatRule{terms(1, 1)}, 101), "RULE_LIMIT_REACHED rules: A channel has at most 100 rules, including those of its shield."},
+		{slices.Repeat([]*moderatov1.ChatRule{terms(999, 1)}, 11), "RULE_LIMIT_REACHED terms: The rules of a channel have at most 10000 terms, including those of its shield."},
+		{slices.Repeat([]*moderatov1.ChatRule{terms(600, 100)}, 9), "RULE_LIMIT_REACHED text: The rules of a channel have at most 512 KiB of text, including those of its shield."},
 		{[]*moderatov1.ChatRule{costly("other", 10), costly("given", 1, 120)}, "RULES_TOO_COSTLY put[1].patterns[1]: put[1].patterns[1] takes the most steps"},
 		{[]*moderatov1.ChatRule{costly("given", 40, 40), nested}, "RULES_TOO_COSTLY put[1]: put[1] takes the most steps"},
 		{[]*moderatov1.ChatRule{costly("other", 80), costly("given", 70)}, `RULES_TOO_COSTLY : The rule "other" (0) takes the most steps`},
