@@ -375,9 +375,9 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Lifts, in one transaction, the bans and mutes that a moderator or a rule made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first. The chat rules that the moderator put or deleted since then, and that nobody else has put since, become what they were before, with `channel.chat.rules`. With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was deleted since. The rule stays.
+   * Lifts, in one transaction, the bans and mutes that a moderator or a rule made in a channel since a point in time and that are still the present ones, whether they were made one by one, in batches or by sweeps. The messages that they deleted are visible again, unless something else deleted them too. Messages can be restored for 24 hours. A sweep of the moderator that is in progress ends, and so does an afterglow. Emits `channel.unban` for each lifted ban and `channel.unmute` for each lifted mute, in the order in which the bans and mutes were made. A ban of somebody else that the moderator replaced is in force again if it would still run, with `channel.ban` and `replaces`. One call lifts up to 10,000, the oldest first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what would happen. The moderator keeps the role: remove it first. The chat rules that the moderator put or deleted since then, and that nobody else has put since, become what they were before, with `channel.chat.rules`. If the channel has no room for all of them beside those that others have created since, the oldest come back. With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was deleted since. The rule stays.
    *
-   * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are too many together with those that others have created since.
+   * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator does not exist.
    */
   revertModerator(body: RevertModeratorRequest, options?: RequestOptions): Promise<RevertModeratorResponse> {
     return this.send('POST', '/v1/moderation/reverts', body, options)
@@ -934,7 +934,7 @@ export class Rules extends Resource {
   }
 
   /**
-   * Returns all rules of a channel, in the order in which they were created: those of the present version, or of an earlier one of the last 90 days. What it returns can be put into another channel if the ids are left out.
+   * Returns all rules of a channel, in the order in which they were created: those of the present version, or of an earlier one that ended in the last 90 days. What it returns can be put into another channel if the ids are left out.
    *
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; VERSION_NOT_FOUND if the channel does not have the version, or no longer has it.
    */

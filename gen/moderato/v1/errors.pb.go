@@ -357,8 +357,8 @@ const (
 	//
 	// Choose a shorter `withinSeconds`.
 	Reason_REASON_PREVIEW_TOO_LARGE Reason = 76
-	// The channel has no such version of its rules, or no longer has it: versions are kept for 90
-	// days.
+	// The channel has no such version of its rules, or no longer has it: each is kept until 90 days
+	// after it ended.
 	//
 	// `GET /v1/chats/rules/versions` lists the versions.
 	Reason_REASON_VERSION_NOT_FOUND Reason = 77

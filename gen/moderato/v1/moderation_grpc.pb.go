@@ -204,15 +204,15 @@ type ModerationServiceClient interface {
 	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
 	// would happen. The moderator keeps the role: remove it first. The chat rules that the moderator
 	// put or deleted since then, and that nobody else has put since, become what they were before,
-	// with `channel.chat.rules`.
+	// with `channel.chat.rules`. If the channel has no room for all of them beside those that others
+	// have created since, the oldest come back.
 	// With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was
 	// deleted since. The rule stays.
 	//
 	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
 	// `channel.moderate`.
 	// Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator
-	// does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are
-	// too many together with those that others have created since.
+	// does not exist.
 	RevertModerator(ctx context.Context, in *RevertModeratorRequest, opts ...grpc.CallOption) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages. With
@@ -647,15 +647,15 @@ type ModerationServiceServer interface {
 	// first: if `hasMore` is true, repeat the call. A dry run changes nothing and returns what
 	// would happen. The moderator keeps the role: remove it first. The chat rules that the moderator
 	// put or deleted since then, and that nobody else has put since, become what they were before,
-	// with `channel.chat.rules`.
+	// with `channel.chat.rules`. If the channel has no room for all of them beside those that others
+	// have created since, the oldest come back.
 	// With `ruleId` instead of `moderatorId`, the mutes are lifted that the rule made, also if it was
 	// deleted since. The rule stays.
 	//
 	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
 	// `channel.moderate`.
 	// Errors: INVALID_ARGUMENT if `since` is in the future; USER_NOT_FOUND if the moderator
-	// does not exist; RULE_LIMIT_REACHED (409) or RULES_TOO_COSTLY if the rules that are put back are
-	// too many together with those that others have created since.
+	// does not exist.
 	RevertModerator(context.Context, *RevertModeratorRequest) (*RevertModeratorResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages. With

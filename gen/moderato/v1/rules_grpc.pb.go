@@ -66,8 +66,8 @@ type ChatRulesServiceClient interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	GetModerationSettings(ctx context.Context, in *GetModerationSettingsRequest, opts ...grpc.CallOption) (*GetModerationSettingsResponse, error)
 	// GetChatRules returns all rules of a channel, in the order in which they were created: those of
-	// the present version, or of an earlier one of the last 90 days. What it returns can be put
-	// into another channel if the ids are left out.
+	// the present version, or of an earlier one that ended in the last 90 days. What it returns can be
+	// put into another channel if the ids are left out.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or
 	// service. Scope: `channel.moderate`.
@@ -291,8 +291,8 @@ type ChatRulesServiceServer interface {
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	GetModerationSettings(context.Context, *GetModerationSettingsRequest) (*GetModerationSettingsResponse, error)
 	// GetChatRules returns all rules of a channel, in the order in which they were created: those of
-	// the present version, or of an earlier one of the last 90 days. What it returns can be put
-	// into another channel if the ids are left out.
+	// the present version, or of an earlier one that ended in the last 90 days. What it returns can be
+	// put into another channel if the ids are left out.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); or
 	// service. Scope: `channel.moderate`.

@@ -10,11 +10,14 @@ import (
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/domain/rules/match"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 // RevertRules makes the rules that a moderator put or deleted since a point in time what they were
-// before, in the channel of a change. It leaves out what somebody else has put since.
+// before, in the channel of a change. It leaves out what somebody else has put since, and what the
+// channel has no room for. It compiles nothing, and never fails because of a limit: the bans of the
+// moderator are lifted in the same transaction.
 func RevertRules(ctx context.Context, c *change.Change, moderatorID uid.ID, since instant.Instant) error {
 	before, err := versionsBefore(ctx, c, moderatorID, since)
 	if err != nil {
@@ -35,8 +38,20 @@ func RevertRules(ctx context.Context, c *change.Change, moderatorID uid.ID, sinc
 	for id := range before {
 		want[id] = nil
 	}
-	want.putBack(former, c.Now)
+	inOrder(former)
+	for _, r := range former {
+		want.putBack([]storedRule{r}, c.Now)
+		if after, _, _ := rules.after(want, c.ActorID); rules.checkCounts(after) != nil {
+			want[r.id] = nil
+			break
+		}
+	}
 	return rules.change(ctx, c, want, byRevert)
+}
+
+// checkCounts checks the limits of rules and of those of the shield that need no compilation.
+func (s *ruleSet) checkCounts(own []storedRule) error {
+	return match.CheckCounts(matchRules(slices.Concat(protos(own), s.ofShield)))
 }
 
 // versionsBefore returns the rules that a moderator changed since a point in time, each with the

@@ -99,6 +99,30 @@ func TestRevertPutsRulesBack(t *testing.T) {
 	})
 }
 
+// TestRevertHasNoLimits reverts a moderator who deleted rules in whose place the owner has put as many.
+func TestRevertHasNoLimits(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		costly := `{"name":"costly","kind":"pattern","action":"block","patterns":["` + strings.Repeat("[ab]", 70) + `"]}`
+		l := r.rules(`"put":[` + term("a") + `,` + costly + strings.Repeat(","+term("b"), 57) + `]`)
+		r.Store.Clock.Freeze(now.Add(time.Minute))
+		var ids []string
+		for i := range l.Data.Rules {
+			ids = append(ids, fmt.Sprintf("%q", l.id(i)))
+		}
+		r.rules(`"put":[` + term("created") + `],"delete":[` + strings.Join(ids, ",") + `]`)
+		r.tryRules(r.owner, `"put":[`+costly+strings.Repeat(","+term("owner's"), 59)+`]`)
+		r.revert(now.Add(time.Minute), false)
+		_, got := r.getRules(-1)
+		names := got.names()
+		if len(names) != 100 || !slices.Equal(names[:3], []string{"a", "costly", "b"}) || names[39] != "b" || names[40] != "costly" || names[99] != "owner's" {
+			t.Errorf("got %q", names)
+		}
+		if got := r.say(servertest.Viewer, strings.Repeat("ab", 50)); got.code() != "MESSAGE_BLOCKED" {
+			t.Errorf("a post: got %+v", got)
+		}
+	})
+}
+
 // TestLogHasRules reads who changed rules from the log.
 func TestLogHasRules(t *testing.T) {
 	each(t, func(r *room, _ instant.Instant) {

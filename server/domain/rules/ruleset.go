@@ -83,14 +83,15 @@ type ids struct {
 	Deleted []string `json:"deleted,omitempty"`
 }
 
-// change changes rules, as one new version with an event, unless nothing changes.
+// change changes rules, as one new version with an event, unless nothing changes. It checks the limits
+// unless it is for a revert.
 func (s *ruleSet) change(ctx context.Context, c *change.Change, want changedRules, why cause) error {
 	after, ended, put := s.after(want, c.ActorID)
 	if len(ended)+len(put) == 0 {
 		return nil
 	}
 	s.rules = after
-	if len(put) > 0 {
+	if len(put) > 0 && why != byRevert {
 		if err := s.ahead.check(s.version(), slices.Concat(protos(after), s.ofShield), s.places); err != nil {
 			return err
 		}
