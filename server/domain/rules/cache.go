@@ -88,11 +88,18 @@ func (c *cache) put(channelID uid.ID, rules *compiled) {
 	e := &entry{rules, rules.sizeNow()}
 	c.channels.Add(channelID, e)
 	c.size += e.size
-	if rules.hasMemory() && len(c.repeats) < maxRepeating {
+	if rules.hasMemory && len(c.repeats) < maxRepeating {
 		c.repeats[channelID] = struct{}{}
 		c.changed.Raise()
 	}
 	c.shrink()
+}
+
+// drop removes the compiled rules of a channel that has none any more.
+func (c *cache) drop(channelID uid.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.channels.Remove(channelID)
 }
 
 // resize updates the number of bytes that the rules of a channel take, because the posts that

@@ -19,6 +19,8 @@ type compiled struct {
 	version chat.RulesVersion
 	set     *match.Set
 	rules   []rule // as set numbers them
+	// hasMemory is true if a rule is about repetition.
+	hasMemory bool
 
 	mu sync.Mutex // guards the memories of rules
 	// seededAt is the time of the latest stored message that the memories have: messages of other

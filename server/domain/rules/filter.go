@@ -45,7 +45,11 @@ func (f *Filter) Check(ctx context.Context, st *chat.Standing, m chat.Message) e
 	var c *compiled
 	var hits []match.Hit
 	for range maxChecks {
-		if st.Stored.Rules == nil || m.UserID == m.ChannelID || st.IsModerator {
+		if st.Stored.Rules == nil {
+			f.rules.drop(m.ChannelID)
+			return nil
+		}
+		if m.UserID == m.ChannelID || st.IsModerator {
 			return nil
 		}
 		present, err := f.rules.get(ctx, m.ChannelID, *st.Stored.Rules)
@@ -78,7 +82,7 @@ func (f *Filter) match(ctx context.Context, c *compiled, st *chat.Standing, m ch
 		return nil, err
 	}
 	hits = c.applying(hits, st)
-	if !c.hasMemory() {
+	if !c.hasMemory {
 		return hits, nil
 	}
 	if isStored, err := chat.IsStored(ctx, f.Store, m); err != nil || isStored {

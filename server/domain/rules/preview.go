@@ -177,7 +177,7 @@ func (p *preview) decide(of *previewed, text string, at instant.Instant, found [
 	}
 	applies := func(r *rule) bool { return !r.exempts(st) }
 	hits := slices.DeleteFunc(found, func(h match.Hit) bool { return !applies(&p.rules.rules[h.Rule]) })
-	if p.rules.hasMemory() {
+	if p.rules.hasMemory {
 		hits = append(hits, p.rules.repeated(text, of.id, at, applies)...)
 	}
 	if len(hits) > 0 {
@@ -226,7 +226,7 @@ func (p *preview) examinePage(ctx context.Context, page []chat.Examined, yield f
 			return err
 		}
 		found[i] = p.hits(m.Text)
-		if (len(found[i]) > 0 || p.rules.hasMemory()) && p.users[m.UserID] == nil {
+		if (len(found[i]) > 0 || p.rules.hasMemory) && p.users[m.UserID] == nil {
 			unknown[m.UserID] = true
 		}
 	}

@@ -41,6 +41,7 @@ func (c *compiled) remember() {
 			n++
 		}
 	}
+	c.hasMemory = n > 0
 	for i := range c.rules {
 		if r := &c.rules[i]; r.within > 0 {
 			r.memory = match.NewRepeats(r.within, max(minRemembered, maxRemembered/n))
@@ -92,16 +93,6 @@ func (c *compiled) seed(ctx context.Context, s *store.Store, channelID uid.ID) e
 	return nil
 }
 
-// hasMemory reports whether a rule is about repetition.
-func (c *compiled) hasMemory() bool {
-	for i := range c.rules {
-		if c.rules[i].memory != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // repeated counts a post with the rules about repetition that apply to it, and returns those that
 // it matches.
 func (c *compiled) repeated(text string, sender uid.ID, at instant.Instant, applies func(*rule) bool) (hits []match.Hit) {
@@ -144,14 +135,28 @@ func (f *Filter) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-f.rules.changed:
-			if from == nil {
-				from = f.Live.Listen(ctx, live.Type)
-			}
-			from.SetChannels(f.rules.repeating(), false)
+			from = f.listen(ctx, from)
 		case <-arrived:
 			f.countElsewhere(from)
 		}
 	}
+}
+
+// listen returns the listener to the channels with rules about repetition, in place of an earlier one.
+// If there are none, it returns nil, so that other servers write nothing for this one.
+func (f *Filter) listen(ctx context.Context, from *live.Listener) *live.Listener {
+	channels := f.rules.repeating()
+	if len(channels) == 0 {
+		if from != nil {
+			from.Close()
+		}
+		return nil
+	}
+	if from == nil {
+		from = f.Live.Listen(ctx, live.Type)
+	}
+	from.SetChannels(channels, false)
+	return from
 }
 
 // countElsewhere counts the messages of other servers that have arrived.

@@ -224,4 +224,3 @@ func (p places) violation(r *moderatov1.ChatRule, field, description string) api
 	}
 	return apierr.Violation{Field: at, Description: description}
 }
-
