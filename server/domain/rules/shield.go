@@ -8,7 +8,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/shield"
-	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/uid"
@@ -150,13 +149,11 @@ func shieldProto(ctx context.Context, of *ent.UserClient, row *ent.Shield, now i
 	if row.StartedBy == nil {
 		return shown, nil
 	}
-	starter, err := of.Query().Where(user.ID(*row.StartedBy), user.DeletedAtIsNil()).Only(ctx)
+	starter, err := of.Get(ctx, *row.StartedBy)
 	switch {
 	case err == nil:
 		shown.StartedBy = users.Person(starter)
-	case ent.IsNotFound(err):
-		shown.StartedBy = &moderatov1.Person{Id: row.StartedBy.String(), Username: users.DeletedUsername, DisplayName: users.DeletedDisplayName}
-	default:
+	case !ent.IsNotFound(err): // the user may be gone since the shield was read
 		return nil, fmt.Errorf("read who raised a shield: %w", err)
 	}
 	return shown, nil
