@@ -35,9 +35,9 @@ type reachability struct {
 	work     int
 }
 
-// most returns how many instructions a search tries at most at one position. At a position, all that
-// it has reached is together. So of a position, whatever is taken out first is together with the
-// rest, and what is together with the fewest is taken out first.
+// most returns how many instructions a search tries at most at one position. Instructions tried at one
+// position are pairwise together. So remove, again and again, the instruction that is together with the
+// fewest: the largest set seen is an upper bound.
 func (s *reachability) most() (most int) {
 	start := uint32(s.program.Start)
 	most = len(s.reach(start))

@@ -1,7 +1,8 @@
 // Package idempotency gives the first response again when a change is repeated with the
-// same idempotency key. It does so for a refusal too, if that changed something. A call with a key stores its response in the transaction of its
-// change, so that the response is there if and only if the change is. A database reader
-// learns neither the key nor the response: see secrets.
+// same idempotency key. It does so for a refusal too, if that changed something. A call
+// with a key stores its response in the transaction of its change, so that the response is
+// there if and only if the change is. A database reader learns neither the key nor the
+// response: see secrets.
 package idempotency
 
 import (

@@ -38,11 +38,11 @@ type latest struct {
 }
 
 // Latest returns the latest messages of each of some users in a channel, newest first and at most
-// limit of each: those that are visible, or were deleted alone and are still stored. It costs the same however many messages they have: of a user with
-// more than limit messages, it reads only these. A join cannot do that, because MariaDB does
-// not bound the rows of each user. So for several users, Latest first runs one statement that
-// returns at most limit messages for each user on average. If the users have more messages,
-// Latest then reads those of each user separately.
+// limit of each: those that are visible, or were deleted alone and are still stored. It costs the
+// same however many messages they have: of a user with more than limit messages, it reads only these.
+// A join cannot do that, because MariaDB does not bound the rows of each user. So for several users,
+// Latest first runs one statement that returns at most limit messages for each user on average. If
+// the users have more messages, Latest then reads those of each user separately.
 func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, users []uid.ID, limit int) (map[uid.ID][]Message, error) {
 	l := &latest{Dialect: d, tx: tx, channelID: channelID, limit: limit, found: map[uid.ID][]Message{}}
 	if err := l.read(ctx, users); err != nil {

@@ -151,8 +151,8 @@ func (c *cache) get(ctx context.Context, channelID uid.ID, seen chat.RulesVersio
 			return nil, err
 		}
 		rules, _ := result.(*compiled)
-		// What another post loads may be older than what this one has read, but not when this one
-		// has waited for the end of a load before.
+		// A load that was under way may be older than what this post read. One that began after the
+		// wait is not.
 		if isOwn || !isFirst || rules.version == seen {
 			return rules, nil
 		}

@@ -1,5 +1,4 @@
-// Package rules says what a channel allows in its chat: the settings, with the modes that refuse
-// posts.
+// Package rules serves the rules, settings and shield of a channel's chat, and checks posts with them.
 package rules
 
 import (
