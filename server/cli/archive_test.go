@@ -35,8 +35,8 @@ func TestArchiveCommands(t *testing.T) {
 		{"write " + dir + " --from 2026-01-02 --to " + today + " " + process.DBFlag(url), "choose another directory", 1},
 		{"write " + dir + " --from 2026-01-01 --to 2999-01-01 " + process.DBFlag(url), "the latest possible end is", 1},
 		{"verify " + dir, "0 events are as they were written", 0},
-		{"verify " + filepath.Dir(dir), "is no archive", 1},
-		{"erase " + servertest.Viewer.String() + " " + filepath.Join(dir, "manifest.json"), "is no file of the archive", 1},
+		{"verify " + filepath.Dir(dir), "is not an archive", 1},
+		{"erase " + servertest.Viewer.String() + " " + filepath.Join(dir, "manifest.json"), "is not in the manifest", 1},
 	} {
 		got := process.Run(t, nil, "", append([]string{"archive"}, strings.Fields(c.line)...)...)
 		if got.Code != c.code || !strings.Contains(got.Err, c.want) {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/moderato-live/moderato/internal/instant"
@@ -79,7 +80,7 @@ type directory struct {
 	manifest *manifest // nil if there is none
 }
 
-// open locks a directory, reads its manifest, and completes an erasure that was interrupted.
+// open locks a directory, reads its manifest, and completes what an interrupted command left.
 func open(path string) (*directory, error) {
 	lock, err := os.Open(filepath.Clean(path))
 	if err != nil {
@@ -96,7 +97,10 @@ func (d *directory) close() { _ = d.lock.Close() }
 
 func (d *directory) read() error {
 	if err := syscall.Flock(int(d.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil { //nolint:gosec // a file descriptor
-		return fmt.Errorf("%s: another command works on this archive", d.path)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("%s: another command works on this archive", d.path)
+		}
+		return fmt.Errorf("lock %s: %w", d.path, err)
 	}
 	text, err := os.ReadFile(d.file(manifestName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -113,21 +117,26 @@ func (d *directory) read() error {
 	return d.recover()
 }
 
-// recover renames the files that an erasure had written, and listed in the manifest, before it was
-// interrupted.
+// recover renames the files that were complete, and listed in the manifest, before a command was
+// interrupted. It removes the unfinished ones.
 func (d *directory) recover() error {
-	for _, f := range d.manifest.Files {
-		sum, _, err := sumOf(d.file(f.Name + unfinished))
-		if errors.Is(err, os.ErrNotExist) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name, isUnfinished := strings.CutSuffix(e.Name(), unfinished)
+		if !isUnfinished {
 			continue
 		}
+		sum, _, err := sumOf(d.file(e.Name()))
 		if err != nil {
 			return err
 		}
-		if sum == f.SHA256 {
-			err = os.Rename(d.file(f.Name+unfinished), d.file(f.Name))
+		if f := d.find(name); f != nil && sum == f.SHA256 {
+			err = os.Rename(d.file(e.Name()), d.file(name))
 		} else {
-			err = os.Remove(d.file(f.Name + unfinished))
+			err = os.Remove(d.file(e.Name()))
 		}
 		if err != nil {
 			return err
@@ -161,7 +170,10 @@ func (d *directory) save() error {
 	if _, err := w.Write(append(text, '\n')); err != nil {
 		return errors.Join(err, w.abandon())
 	}
-	return errors.Join(w.finish(), d.rename(manifestName))
+	if err := w.finish(); err != nil {
+		return err
+	}
+	return d.rename(manifestName)
 }
 
 // rename puts a file that was written in its place.

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,8 +137,8 @@ func TestBadArchivesAreRefused(t *testing.T) {
 			},
 			"letter.txt, and is no archive": func() error { _, err := a.Write(t.Context(), other, of); return err },
 			"no such file":                  func() error { _, err := a.Write(t.Context(), filepath.Join(other, "a", "b"), of); return err },
-			"it has no manifest.json":       func() error { _, err := archive.Verify(other, nil); return err },
-			"is no file of the archive":     func() error { _, err := archive.Erase(filepath.Join(dir, "x.jsonl"), servertest.Viewer); return err },
+			"manifest.json is missing":      func() error { _, err := archive.Verify(other, nil); return err },
+			"is not in the manifest":        func() error { _, err := archive.Erase(filepath.Join(dir, "x.jsonl"), servertest.Viewer); return err },
 		} {
 			if err := do(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
@@ -156,7 +159,7 @@ func TestDamageIsFound(t *testing.T) {
 			text := storetest.Must(os.ReadFile(path))
 			text[10] ^= 1
 			return os.WriteFile(path, text, 0o600)
-		}, "channel.ban-0001.jsonl: has another checksum than the manifest says"},
+		}, "channel.ban-0001.jsonl: does not match the checksum in the manifest"},
 		"missing":  {os.Remove, "channel.ban-0001.jsonl: is missing"},
 		"together": {func(path string) error { return os.WriteFile(path+".bak", nil, 0o600) }, "channel.ban-0001.jsonl.bak: is not in the manifest"},
 	} {
@@ -208,6 +211,71 @@ func TestInterruptedErasureIsCompleted(t *testing.T) {
 	}
 	if done, err := archive.Erase(path, servertest.Viewer); err != nil || done != (archive.Erased{}) {
 		t.Errorf("repeated: %v, %v", done, err)
+	}
+}
+
+// TestFullDiskDamagesNothing writes to a disk on which the files have place, and the manifest of them
+// all has none. Retention removes the events before the next run.
+func TestFullDiskDamagesNothing(t *testing.T) {
+	if os.Getenv("FULL_DISK") == "" { // the limit applies to a whole process
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		child.Env = append(os.Environ(), "FULL_DISK=1")
+		if out, err := child.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	s, start := onSQLite(t)
+	emit(t, s, 6)
+	dir, of := filepath.Join(t.TempDir(), "events"), archive.Range{From: start, To: start.Add(2 * time.Hour)}
+	s.Clock.Freeze(of.To.Add(time.Hour))
+	a := &archive.Archiver{Store: s}
+	a.SetMaxEvents(1)
+	var limit syscall.Rlimit
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 2000, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.Write(t.Context(), dir, of)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	if _, err := s.DB().ExecContext(t.Context(), "DELETE FROM events"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := a.Write(t.Context(), dir, of); err != nil || n < 2 {
+		t.Errorf("archived %d events: %v", n, err)
+	}
+	if _, err := archive.Verify(dir, func(d string) { t.Error(d) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInterruptedWriteIsCompleted interrupts a run between the manifest and the file, and another
+// one during a file. Retention removes the events before the next run.
+func TestInterruptedWriteIsCompleted(t *testing.T) {
+	s, start := onSQLite(t)
+	dir, of := filepath.Join(t.TempDir(), "events"), archive.Range{From: start, To: start.Add(time.Minute)}
+	ctx, stop := context.WithCancel(t.Context())
+	_, _ = (&archive.Archiver{Store: s, Progress: func(string, int64) { stop() }}).Write(ctx, dir, of)
+	path := filepath.Join(dir, "channel.ban-0001.jsonl")
+	if err := errors.Join(os.Rename(path, path+".new"), os.WriteFile(filepath.Join(dir, "channel.follow-0001.jsonl.new"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DB().ExecContext(t.Context(), "DELETE FROM events"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := (&archive.Archiver{Store: s}).Write(t.Context(), dir, of); err != nil || n != 1 {
+		t.Errorf("archived %d events: %v", n, err)
+	}
+	if _, err := archive.Verify(dir, func(d string) { t.Error(d) }); err != nil {
+		t.Error(err)
 	}
 }
 

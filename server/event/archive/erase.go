@@ -27,7 +27,7 @@ func Erase(path string, id uid.ID) (done Erased, err error) {
 	defer d.close()
 	f := d.find(filepath.Base(path))
 	if f == nil {
-		return done, fmt.Errorf("%s is no file of the archive in its directory", path)
+		return done, fmt.Errorf("%s is not in the manifest of its directory", path)
 	}
 	if err := d.check(f); err != nil {
 		return done, fmt.Errorf("%s %w; nothing was changed", path, err)

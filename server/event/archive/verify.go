@@ -59,7 +59,7 @@ func openArchive(path string) (*directory, error) {
 	}
 	if d.manifest == nil {
 		d.close()
-		return nil, fmt.Errorf("%s is no archive: it has no %s", path, manifestName)
+		return nil, fmt.Errorf("%s is not an archive: %s is missing", path, manifestName)
 	}
 	return d, nil
 }
@@ -75,7 +75,7 @@ func (d *directory) check(f *file) error {
 	case size < f.Bytes:
 		return fmt.Errorf("is truncated: it has %d bytes, and the manifest says %d", size, f.Bytes)
 	case sum != f.SHA256:
-		return errors.New("has another checksum than the manifest says")
+		return errors.New("does not match the checksum in the manifest")
 	}
 	events := int64(0)
 	if err := d.each(f, func(*Event) error { events++; return nil }); err != nil {

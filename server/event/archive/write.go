@@ -139,12 +139,13 @@ func (a *Archiver) writeFile(ctx context.Context, d *directory, kind string) (mo
 	if err := w.finish(); err != nil {
 		return false, err
 	}
+	// The manifest comes first, so that no file is left that it does not list.
 	w.describe(f)
-	if err := d.rename(f.Name); err != nil {
-		return false, err
-	}
 	d.manifest.Files = append(slices.Clip(d.manifest.Files), f)
 	if err := d.save(); err != nil {
+		return false, err
+	}
+	if err := d.rename(f.Name); err != nil {
 		return false, err
 	}
 	if a.Progress != nil {

@@ -44,9 +44,13 @@ func (o output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// finish ends the file. It is on the disk then.
+// finish ends the file, which is then on the disk. It removes a file that is not whole.
 func (w *writer) finish() error {
-	return errors.Join(w.Flush(), w.file.Sync(), w.file.Close())
+	err := errors.Join(w.Flush(), w.file.Sync(), w.file.Close())
+	if err != nil {
+		err = errors.Join(err, os.Remove(w.file.Name()))
+	}
+	return err
 }
 
 // abandon removes the file.
