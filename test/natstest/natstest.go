@@ -4,6 +4,7 @@ package natstest
 import (
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,12 +21,30 @@ type Broker struct {
 func Start(t testing.TB) *Broker {
 	t.Helper()
 	b := &Broker{options: &server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "moderato", Password: "right",
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Users: users(&server.SubjectPermission{Deny: []string{"chat.*"}}),
 		JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 	}}
 	b.Restart(t)
 	t.Cleanup(b.Stop)
 	return b
+}
+
+// users are the users of a Broker. What two of them may not publish, or subscribe to, is denied.
+func users(denied *server.SubjectPermission) []*server.User {
+	return []*server.User{
+		{Username: "moderato", Password: "right"},
+		{Username: "mute", Password: "right", Permissions: &server.Permissions{Publish: denied}},
+		{Username: "deaf", Password: "right", Permissions: &server.Permissions{Subscribe: denied}},
+	}
+}
+
+// Grant allows everything to all users. The Broker keeps its connections.
+func (b *Broker) Grant(t testing.TB) {
+	t.Helper()
+	b.options.Users = users(nil)
+	if err := b.ReloadOptions(b.options); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Restart starts the Broker again, on the same port.
@@ -52,6 +71,9 @@ func (b *Broker) Stop() {
 
 // URL is the URL of the Broker.
 func (b *Broker) URL() string { return b.URLWith("right") }
+
+// URLOf is URL with the user mute, who may not publish to chat.*, or deaf, who may not subscribe to it.
+func (b *Broker) URLOf(user string) string { return strings.Replace(b.URL(), "moderato", user, 1) }
 
 // URLWith is URL with a password that the Broker refuses, unless it is "right".
 func (b *Broker) URLWith(password string) string {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"time"
 
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/store"
@@ -45,4 +46,23 @@ func Pass(all [][2]uint64) (passed []bool, missed int) {
 func (h *Hub) TakeNothing() (goOn func()) {
 	h.exchange.taking.Lock()
 	return h.exchange.taking.Unlock
+}
+
+// AskAgain has the Hub ask NATS now for what was refused.
+func (h *Hub) AskAgain() {
+	l := h.exchange.link
+	l.refused.Store(&refusal{l.refused.Load().err, time.Time{}})
+	l.mustConnect.Raise()
+}
+
+// BreakLink gives the Hub a closed connection until repair is called.
+func (h *Hub) BreakLink() (repair func()) {
+	l := h.exchange.link
+	closed, err := l.config.Dial(context.Background(), h.log)
+	if err != nil {
+		panic(err)
+	}
+	closed.Close()
+	conn := l.conn.Swap(closed)
+	return func() { l.conn.Store(conn) }
 }

@@ -68,7 +68,10 @@ func (l *link) follow(ctx context.Context) {
 		l.dirty, l.waiting = map[uid.ID]bool{}, nil
 		l.mu.Unlock()
 		if err := l.subscribe(conn, dirty); err != nil {
-			l.hub.log.WarnContext(ctx, "subscribing to chat on NATS failed", "error", err)
+			l.hub.log.WarnContext(ctx, "subscribing to chat on NATS failed; it will be tried again", "error", err)
+			l.mark(slices.Collect(maps.Keys(dirty)))
+			pause(ctx, sendInterval)
+			continue // the listeners wait for joinTimeout
 		}
 		if len(waiting) > 0 && conn.FlushTimeout(joinTimeout) == nil {
 			for _, done := range waiting {

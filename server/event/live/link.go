@@ -41,11 +41,13 @@ const (
 	maxArrived = 4096
 	// maxReconnectPause is the longest pause after a connection that NATS refused.
 	maxReconnectPause = 5 * time.Second
+	// refusedTime is how long a server waits until it asks NATS again for what was refused.
+	refusedTime = 30 * time.Second
 )
 
 // link is a connection to NATS, over which servers exchange messages: each channel has a subject,
-// to which the servers with listeners subscribe. A server that is not connected writes what it
-// posts to the table. If it has listeners, it announces that it reads the table, and all others
+// to which the servers with listeners subscribe. A server that is not connected, or may not use a
+// subject, writes what it posts to the table. If it has listeners, it announces that it reads the table, and all others
 // write to the table as well. A look finds announcements and batches within lookInterval. Numbers tell
 // which messages come twice, and which were lost.
 type link struct {
@@ -58,6 +60,7 @@ type link struct {
 	isWritten func()
 
 	conn        atomic.Pointer[nats.Conn]
+	refused     atomic.Pointer[refusal] // nil while the connection may do everything
 	arrived     chan *nats.Msg
 	isChanged   store.Signal // the channels, or the connection
 	mustConnect store.Signal
@@ -69,6 +72,12 @@ type link struct {
 
 	subscribed map[uid.ID]*nats.Subscription // used by follow only, as is all
 	all        *nats.Subscription            // of all channels
+}
+
+// refusal is a publication or subscription that NATS refused. The connection stays up.
+type refusal struct {
+	err error
+	at  time.Time
 }
 
 // UseNATS makes the Hub exchange messages over NATS with the other servers, which must do so
@@ -91,10 +100,10 @@ func (h *Hub) UseNATS(config bus.Config, subject string, isWritten func(), regis
 	}))
 }
 
-// isUp reports whether the server is connected.
+// isUp reports whether the server is connected, and may do what it needs.
 func (l *link) isUp() bool {
 	conn := l.conn.Load()
-	return conn != nil && conn.IsConnected()
+	return conn != nil && conn.IsConnected() && l.refused.Load() == nil
 }
 
 // jobs returns the jobs of an exchange that uses NATS.
@@ -126,7 +135,8 @@ func (l *link) jobs(announce, read jobs.Job) []jobs.Job {
 
 var errDown = errors.New("NATS does not answer; chat is exchanged through the database")
 
-// connect connects, and returns an error while the server is not connected.
+// connect connects, and returns an error while the server is not connected, or NATS refuses what
+// it needs.
 func (l *link) connect(ctx context.Context) error {
 	if err := l.hub.exchange.begin(ctx); err != nil {
 		return err
@@ -135,7 +145,7 @@ func (l *link) connect(ctx context.Context) error {
 		if !conn.IsConnected() {
 			return errors.Join(errDown, conn.LastError())
 		}
-		return nil
+		return l.ask(conn)
 	}
 	log := l.hub.log
 	conn, err := l.config.Dial(context.WithoutCancel(ctx), log,
@@ -148,9 +158,14 @@ func (l *link) connect(ctx context.Context) error {
 			}
 			l.changed()
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { l.changed() }),
+		// It comes before the errors of the new connection.
+		nats.ReconnectHandler(func(*nats.Conn) { l.refused.Store(nil); l.changed() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			log.WarnContext(ctx, "chat over NATS failed", "error", err)
+			if !errors.Is(err, nats.ErrPermissionViolation) && !errors.Is(err, nats.ErrMaxSubscriptionsExceeded) {
+				log.WarnContext(ctx, "chat over NATS failed", "error", err)
+			} else if l.refused.CompareAndSwap(nil, &refusal{err, time.Now()}) {
+				l.changed()
+			}
 		}))
 	if err != nil {
 		return err
@@ -165,6 +180,21 @@ func (l *link) connect(ctx context.Context) error {
 	l.conn.Store(conn)
 	l.changed()
 	return nil
+}
+
+// ask returns an error while NATS refuses what the server needs. After a time, it connects again:
+// NATS then gets all subscriptions once more.
+func (l *link) ask(conn *nats.Conn) error {
+	refused := l.refused.Load()
+	if refused == nil {
+		return nil
+	}
+	err := fmt.Errorf("NATS refuses what chat needs, so chat is exchanged through the database; allow the account to publish and subscribe to %s and %s*, and %d subscriptions: %w",
+		l.written, l.subject, maxSubscriptions+1, refused.err)
+	if time.Since(refused.at) > refusedTime {
+		return errors.Join(err, conn.ForceReconnect())
+	}
+	return err
 }
 
 // TellWritten tells the other servers that this one wrote events. If it gets lost, they find

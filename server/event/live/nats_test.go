@@ -254,6 +254,59 @@ func TestServerWithWrongCredentialsUsesTheTable(t *testing.T) {
 	}
 }
 
+// TestServerWithoutPermissionsUsesTheTable has one server that may not publish, or not subscribe.
+// Chat goes both ways, and the server returns to NATS when it may.
+func TestServerWithoutPermissionsUsesTheTable(t *testing.T) {
+	for user, says := range map[string]string{"mute": "Permissions Violation for Publish", "deaf": "Permissions Violation for Subscription"} {
+		t.Run(user, func(t *testing.T) {
+			b, channel := natstest.Start(t), uid.New()
+			s := open(t, storetest.SQLite(t))
+			right, wrong := runOver(t, s, b.URL()), runOver(t, s, b.URLOf(user))
+			one, two := hear(t, right, channel), hear(t, wrong, channel)
+			both := func(first int) {
+				t.Helper()
+				post(right, channel, first, first+9)
+				post(wrong, channel, first+10, first+19)
+				for _, l := range []*live.Listener{one, two} {
+					if texts, missed := take(t, l, 20); len(texts) != 20 || missed > 0 {
+						t.Errorf("got %q, and missed %d", texts, missed)
+					}
+				}
+			}
+			both(1)
+			both(21)
+			if wrong.IsUp() {
+				t.Error("the server is said to exchange chat over NATS")
+			}
+			jobs := wrong.Jobs()
+			if _, err := jobs[len(jobs)-1].Run(t.Context()); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "subscribe to chat and chat.*") {
+				t.Errorf("the job that connects returns %v", err)
+			}
+			b.Grant(t)
+			wrong.AskAgain()
+			waitUp(t, wrong)
+			both(41)
+			if !wrong.IsUp() {
+				t.Error("the server does not return to NATS")
+			}
+		})
+	}
+}
+
+// TestFailedSubscriptionIsRetried has a listener come while subscriptions fail.
+func TestFailedSubscriptionIsRetried(t *testing.T) {
+	b := natstest.Start(t)
+	h := runOver(t, open(t, storetest.SQLite(t)), b.URL())
+	repair, subscriptions := h.BreakLink(), b.NumSubscriptions()
+	hear(t, h, uid.New())
+	repair()
+	for late := time.Now().Add(5 * time.Second); b.NumSubscriptions() == subscriptions; time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("the server does not subscribe")
+		}
+	}
+}
+
 // TestNumbersShowWhatIsMissed passes numbers of a server through a gate.
 func TestNumbersShowWhatIsMissed(t *testing.T) {
 	for _, c := range []struct {
