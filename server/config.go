@@ -81,7 +81,7 @@ type Config struct {
 	// prefix of its subjects.
 	ChatOverNATS bool
 	ChatSubject  string
-	// Bus configures where events are published; without a URL they are not published.
+	// Bus configures where events are published; without a URL or a stream they are not published.
 	Bus bus.Config
 	// CORSOrigins are the origins of web pages that may call the API; empty means any.
 	CORSOrigins []string
@@ -201,7 +201,9 @@ func (c *Config) checkChat() error {
 		return nil
 	case c.Bus.URL == "":
 		return errors.New("chat over NATS needs the URL of NATS; set --nats-url")
-	case strings.HasPrefix(c.ChatSubject+".", c.Bus.Subject+"."):
+	case !bus.IsSubject(c.ChatSubject):
+		return fmt.Errorf("the subject of chat %q must be words between dots, without spaces, * and >; set --nats-chat-subject", c.ChatSubject)
+	case c.Bus.Publishes() && strings.HasPrefix(c.ChatSubject+".", c.Bus.Subject+"."):
 		return errors.New("the subject of chat must not be below that of events; set --nats-chat-subject")
 	}
 	return nil

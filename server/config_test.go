@@ -12,15 +12,29 @@ import (
 
 func TestSettingsOfChatOverNATSAreChecked(t *testing.T) {
 	events := bus.Config{URL: "nats://127.0.0.1:4222", Stream: "MODERATO", Subject: "moderato"}
-	for want, bus := range map[string]bus.Config{"--nats-url": {}, "--nats-chat-subject": events} {
+	for _, c := range []struct {
+		bus     bus.Config
+		subject string
+		want    string
+	}{
+		{bus.Config{}, "chat", "--nats-url"},
+		{events, "moderato.chat", "must not be below that of events; set --nats-chat-subject"},
+		{events, "", "without spaces, * and >; set --nats-chat-subject"},
+		{events, "a b", "without spaces, * and >; set --nats-chat-subject"},
+		{events, "chat.>", "without spaces, * and >; set --nats-chat-subject"},
+		{events, "chat.", "without spaces, * and >; set --nats-chat-subject"},
+		{bus.Config{URL: events.URL, Stream: "MODERATO", Subject: "events.*"}, "chat", "set --nats-subject"},
+		{bus.Config{URL: events.URL, Subject: "moderato"}, "moderato.chat", ""}, // publishes no events
+	} {
 		config := servertest.Config(storetest.SQLite(t))
-		config.ChatOverNATS, config.ChatSubject, config.Bus = true, "moderato.chat", bus
+		config.ChatOverNATS, config.ChatSubject, config.Bus = true, c.subject, c.bus
+		storetest.Migrate(t, config.DB)
 		s, err := server.New(t.Context(), config)
 		if err == nil {
 			s.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error that names %s", err, want)
+		if isRight := err == nil && c.want == "" || err != nil && c.want != "" && strings.Contains(err.Error(), c.want); !isRight {
+			t.Errorf("the subject %q and %v: %v, want %q", c.subject, c.bus, err, c.want)
 		}
 	}
 }

@@ -254,7 +254,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		rights.Jobs(), implementations.standings.Jobs(), messages.Jobs(), implementations.Jobs(), s.sockets.Jobs(), secured.jobs(), hooks.Jobs(),
 		[]jobs.Job{hub.Job(), sequencer.Job(), {Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)}},
 	)
-	if s.config.Bus.URL != "" {
+	if s.config.Bus.Publishes() {
 		sink := bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry)
 		sequencer.Sequenced = func() { hub.Wake(); sink.Wake() }
 		all = append(all, sink.Job())

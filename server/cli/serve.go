@@ -54,7 +54,7 @@ type serve struct {
 	ChatExchange        string          `help:"How servers pass chat messages on to each other: table, through the database, or nats, over the NATS of --nats-url. All servers must use the same." default:"table" enum:"table,nats" env:"MODERATO_CHAT_EXCHANGE"`
 	NATSChatSubject     string          `name:"nats-chat-subject" help:"Prefix of the subjects of chat: SUBJECT.CHANNEL." default:"moderato.chat" env:"MODERATO_NATS_CHAT_SUBJECT"`
 	NATSCreds           string          `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
-	NATSStream          string          `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
+	NATSStream          string          `name:"nats-stream" help:"The JetStream stream; created if it does not exist. Empty: events are not published, and NATS needs no JetStream." default:"MODERATO" env:"MODERATO_NATS_STREAM"`
 	NATSSubject         string          `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT"`
 	DrainDelay          time.Duration   `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	TrustedProxies      []netip.Prefix  `help:"Networks of the proxies in front of REST, as CIDRs, whose X-Forwarded-For and X-Forwarded-Proto are believed." env:"MODERATO_TRUSTED_PROXIES" placeholder:"CIDR,…"`

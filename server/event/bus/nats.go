@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,13 +27,23 @@ type Config struct {
 	URL string
 	// Credentials is the path of a credentials file; empty for none.
 	Credentials string
-	// Stream is the name of the JetStream stream. It is created if it does not exist.
+	// Stream is the name of the JetStream stream. It is created if it does not exist. If it is
+	// empty, events are not published, and the broker needs no JetStream.
 	Stream string
 	// Subject is the prefix of all subjects: SUBJECT.<channel id>.<type>.
 	Subject string
 }
 
-// Check returns an error if the URL is malformed. The errors of the NATS client would
+// Publishes reports whether events are published.
+func (c Config) Publishes() bool { return c.URL != "" && c.Stream != "" }
+
+// IsSubject reports whether a text can be the prefix of subjects.
+func IsSubject(text string) bool {
+	isBad := func(word string) bool { return word == "" || strings.ContainsAny(word, " \t\r\n*>") }
+	return !slices.ContainsFunc(strings.Split(text, "."), isBad)
+}
+
+// Check returns an error if the URL or the subject is malformed. The errors of the NATS client would
 // repeat the URL, with the password that may be in it.
 func (c Config) Check() error {
 	for _, part := range strings.Split(c.URL, ",") {
@@ -40,6 +51,9 @@ func (c Config) Check() error {
 		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" {
 			return errors.New("the URL of NATS must be nats://HOST:PORT or tls://HOST:PORT, several separated by commas; percent-encode what is special in a password")
 		}
+	}
+	if c.Publishes() && !IsSubject(c.Subject) {
+		return fmt.Errorf("the subject of events %q must be words between dots, without spaces, * and >; set --nats-subject", c.Subject)
 	}
 	return nil
 }
