@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/listing"
 	"github.com/moderato-live/moderato/server/rpc/validate"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // GetPinnedMessage returns the pinned message of a channel.
@@ -71,6 +72,10 @@ func (s *PublicService) PinMessage(ctx context.Context, req *moderatov1.PinMessa
 
 // pin pins a message, which is nil if it was not visible before the change.
 func pin(ctx context.Context, c *change.Change, senderID, id uid.ID, shown *moderatov1.ChatMessage) error {
+	// Retention does not lock the channel: it waits for this row, or this change waits for it.
+	if _, err := c.Tx.Message.Query().Where(message.ID(id), store.LockForUpdate).Exist(ctx); err != nil {
+		return err
+	}
 	present, err := findVisible(ctx, c.Tx, c.ChannelID, id)
 	switch {
 	case err != nil:

@@ -157,3 +157,44 @@ func TestRetentionKeepsThePinnedMessage(t *testing.T) {
 		want(t, "its pin", pin(t, s, moderator, gone), 404, "MESSAGE_NOT_FOUND")
 	})
 }
+
+// TestPinDuringRetention has retention remove old messages after a call to pin one has found it.
+func TestPinDuringRetention(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		var gate storetest.Gate
+		config := servertest.Config(url)
+		config.DBLayer = gate.Layer()
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		moderator, viewer := s.As(t, servertest.Moderator), s.As(t, servertest.Viewer)
+		post(t, s, viewer, "")
+		id := data(t, post(t, s, viewer, ""))["messageId"]
+		s.Store.Clock.Advance(keep + time.Hour)
+		held := gate.Shut("`pinned_messages`")
+		answer, removed := make(chan int, 1), make(chan error, 1)
+		go func() { answer <- pin(t, s, moderator, id).Status }()
+		<-held
+		r := newRetention(t, s.Store)
+		go func() { _, err := r.Remove(context.WithoutCancel(t.Context())); removed <- err }()
+		select {
+		case err := <-removed:
+			t.Errorf("retention does not wait for the pin: %v", err)
+		case <-time.After(200 * time.Millisecond): // it waits for the lock, at least soon
+		}
+		gate.Open()
+		if status := <-answer; status != 200 {
+			t.Errorf("the pin is answered with %d", status)
+		}
+		if !t.Failed() {
+			if err := <-removed; err != nil {
+				t.Error(err)
+			}
+		}
+		if got, _ := pinned(t, s).(map[string]any); got["id"] != id {
+			t.Errorf("the pinned message is %v", got)
+		}
+		if left := rows(t, s.Store, servertest.Viewer); left != 1 {
+			t.Errorf("%d messages are left, want the pinned one", left)
+		}
+	})
+}
