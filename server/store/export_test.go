@@ -24,3 +24,8 @@ func (s *Store) MigrationLockOn(ctx context.Context, name string) (*sql.Conn, er
 	begin, _ := s.dialect.boundIdle(int(maxMigration.Seconds()))
 	return conn, takeLock(ctx, conn, name, begin)
 }
+
+// CheckVitess refuses the name of a database in several shards.
+func (s *Store) CheckVitess(ctx context.Context, database string) error {
+	return s.checkVitess(ctx, database)
+}

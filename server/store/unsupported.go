@@ -31,9 +31,13 @@ func (s *Store) recognize(ctx context.Context, database string) error {
 	return nil
 }
 
-// checkVitess refuses a keyspace with several shards.
-func (s *Store) checkVitess(ctx context.Context, keyspace string) error {
-	shards := 0
+// checkVitess refuses a keyspace with several shards. The name of a database may also name a shard
+// and a kind of tablets: KEYSPACE:SHARD@KIND.
+func (s *Store) checkVitess(ctx context.Context, database string) error {
+	keyspace, shards := database, 0
+	if end := strings.IndexAny(database, "@:"); end >= 0 {
+		keyspace = database[:end]
+	}
 	err := QueryEach(ctx, s.Read, "SHOW VITESS_SHARDS", nil, func(scan func(...any) error) error {
 		var shard string
 		err := scan(&shard)

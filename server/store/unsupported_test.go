@@ -108,3 +108,17 @@ func TestUnsupportedServers(t *testing.T) {
 		}
 	})
 }
+
+// TestVitessKeyspaceIsRecognized names a database with a kind of tablets, or a shard.
+func TestVitessKeyspaceIsRecognized(t *testing.T) {
+	storetest.OneServer(t, func(t *testing.T, url store.URL) {
+		sharded := answers{"VITESS_SHARDS": {{"chat/-80"}, {"chat/80-"}}}
+		for _, name := range []string{"chat", "chat@primary", "chat:-80", "chat:-80@primary"} {
+			s := storetest.Must(store.OpenWith(t.Context(), url, store.Options{Layer: sharded.Layer}))
+			if err := s.CheckVitess(t.Context(), name); !errors.Is(err, store.ErrUnsupported) {
+				t.Errorf("the database %s: %v", name, err)
+			}
+			s.Close()
+		}
+	})
+}
