@@ -78,7 +78,7 @@ func NewServices(s *store.Store, o Options) *Services {
 			Store: s, Lists: o.Lists, Sweeps: sweeps, Afterglows: afterglows, CommitWait: cmp.Or(o.SweepWait, moderation.DefaultCommitWait),
 			PassRules: rules.PassRules, RevertRules: rules.RevertRules,
 		},
-		Held:   &held.Service{Store: s, Live: o.Live, Mute: moderation.MuteTogether},
+		Held:   &held.Service{Store: s, Live: o.Live, Mute: moderation.MuteTogether, Posted: rules.RecordTexts},
 		Rules:  &rules.Service{Store: s, Turns: sweeps},
 		Filter: filter,
 	}

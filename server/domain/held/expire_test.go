@@ -7,6 +7,7 @@ import (
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/server/change/tables"
 	"github.com/moderato-live/moderato/server/domain/held"
+	"github.com/moderato-live/moderato/server/domain/rules"
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
 )
@@ -14,7 +15,7 @@ import (
 // expire runs the job until nothing is due.
 func (r *room) expire() {
 	r.t.Helper()
-	if err := (&held.Service{Store: r.Store, Live: r.hub()}).Expire(r.t.Context()); err != nil {
+	if err := (&held.Service{Store: r.Store, Live: r.hub(), Posted: rules.RecordTexts}).Expire(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 }

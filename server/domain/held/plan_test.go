@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/domain/held"
+	"github.com/moderato-live/moderato/server/domain/rules"
 	"github.com/moderato-live/moderato/server/rpc/authz"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
@@ -30,7 +31,7 @@ func TestPlans(t *testing.T) {
 		ids := crowd(t, s, now, rule)
 		r := &room{Server: nil, t: t}
 		hub := newHub(s)
-		service := &held.Service{Store: s, Live: hub}
+		service := &held.Service{Store: s, Live: hub, Posted: rules.RecordTexts}
 		ctx := asService(t, s)
 
 		wanted := map[string]string{} // the index of each list

@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/internal/uid"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/domain/held"
+	"github.com/moderato-live/moderato/server/domain/rules"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
 	"github.com/moderato-live/moderato/test/storetest"
@@ -59,7 +60,7 @@ func TestOneDecisionHolds(t *testing.T) {
 				func() {
 					first.Store.Clock.Freeze(due)
 					second.Store.Clock.Freeze(due)
-					_ = (&held.Service{Store: second.Store, Live: second.hub()}).Expire(t.Context())
+					_ = (&held.Service{Store: second.Store, Live: second.hub(), Posted: rules.RecordTexts}).Expire(t.Context())
 				},
 			)
 			row := first.row(id)

@@ -24,6 +24,8 @@ type Service struct {
 	Live *live.Hub
 	// Mute mutes users in a change, each for a time at least.
 	Mute func(context.Context, *change.Change, map[uid.ID]time.Duration) error
+	// Posted is called in a change with the messages that it posts, and with their senders.
+	Posted func(context.Context, *change.Change, []chat.Message, map[uid.ID]*chat.Standing) error
 }
 
 // apply makes a change of held messages of a channel, posts those that it approves, and delivers them.
@@ -34,6 +36,9 @@ func (s *Service) apply(ctx context.Context, apply applying, channelID uid.ID, d
 			w, err := do(ctx, c)
 			if err == nil {
 				posting, err = chat.PostIn(ctx, c, w.approved, w.senders)
+			}
+			if err == nil && len(w.approved) > 0 {
+				err = s.Posted(ctx, c, w.approved, w.senders)
 			}
 			return err
 		})

@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/internal/digest"
 	"github.com/moderato-live/moderato/internal/instant"
 	"github.com/moderato-live/moderato/internal/textmatch"
+	"github.com/moderato-live/moderato/internal/uid"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/store"
@@ -224,6 +227,36 @@ func (p *post) readText(ctx context.Context, q store.Queryer) (isOwn bool, sentA
 	err = store.QueryEach(ctx, q, "SELECT message_id = ?, sent_at FROM unique_texts WHERE id = ?", []any{p.message.ID, p.textID()},
 		func(scan func(...any) error) error { return scan(&isOwn, &sentAt) })
 	return isOwn, sentAt, err
+}
+
+// RecordTexts makes messages that a change posts without a check the latest with their texts in its
+// channel, while the channel requires that texts are unique.
+func RecordTexts(ctx context.Context, c *change.Change, posted []chat.Message, senders map[uid.ID]*chat.Standing) error {
+	stored, err := readSettings(ctx, c.Tx, c.ChannelID)
+	if err != nil {
+		return err
+	}
+	present, err := stored.At(c.Now)
+	if err != nil || present.UniqueSeconds == 0 {
+		return err
+	}
+	var args []any
+	for _, m := range posted {
+		st := senders[m.UserID]
+		if st.Settings = &present; !isExempt(st, m) {
+			p := &post{c.Store, st, m}
+			args = append(args, p.textID(), m.ChannelID, m.ID, c.Now)
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	_, err = c.Tx.ExecContext(ctx, "INSERT INTO unique_texts (id, channel_id, message_id, sent_at) VALUES "+strings.Repeat(",(?, ?, ?, ?)", len(args)/4)[1:]+
+		c.Store.Upsert("id")+"message_id = "+c.Store.Proposed("message_id")+", sent_at = "+c.Store.Proposed("sent_at"), args...)
+	if err != nil {
+		return fmt.Errorf("record the texts of messages: %w", err)
+	}
+	return nil
 }
 
 // claimText makes a message the latest with its text in the channel, unless another one is too

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -104,6 +105,32 @@ func TestUnique(t *testing.T) {
 		r.want("after the time", r.post(servertest.Raider, "free gems"), "", nil)
 		later := until.Add(time.Minute)
 		r.want("after that", r.post(servertest.Viewer, "free gems"), "unique", &later)
+	})
+}
+
+// TestApprovedTextIsUnique approves a message while texts are unique. Nobody may repeat it, unless its
+// sender is exempt.
+func TestApprovedTextIsUnique(t *testing.T) {
+	each(t, func(r *room, now instant.Instant) {
+		r.set(`"uniqueSeconds":60`)
+		r.role(servertest.Other, "vip")
+		r.rules(`"put":[` + about("buy", "hold") + `]`)
+		decisions := ""
+		for user, text := range map[uid.ID]string{servertest.Raider: "buy now", servertest.Other: "buy later"} {
+			decisions += fmt.Sprintf(`,{"messageId":%q,"decision":"approve"}`, r.say(user, text).Data.MessageID)
+		}
+		later := now.Add(time.Minute)
+		r.Store.Clock.Freeze(later)
+		r.call(r.moderator, http.MethodPost, "/v1/chats/held/decisions", fmt.Sprintf(`{"channelId":%q,"decisions":[%s]}`, servertest.Owner, decisions[1:]))
+		if n := len(r.visible()); n != 2 {
+			t.Errorf("%d messages are posted", n)
+		}
+		until := later.Add(time.Minute)
+		r.want("an approved text", r.post(servertest.Viewer, "BUY now"), "unique", &until)
+		if got := r.say(servertest.Viewer, "buy later"); got.code() != "MESSAGE_HELD" {
+			t.Errorf("the text of an exempt sender: got %+v", got)
+		}
+		r.set(`"uniqueSeconds":0`)
 	})
 }
 
