@@ -22,7 +22,8 @@ const day = 86_400
 
 export const settings: Setting[] = [
   { name: 'slowSeconds', label: 'Slow mode', hint: 'How long each viewer waits between two messages.', values: spans(0, 3, 5, 10, 30, 60, 120, 300, 600, hour), isPublic: true },
-  { name: 'followersOnlySeconds', label: 'Followers only', hint: 'Only those who have followed for this long may write.', values: [[-1, 'Off'], [0, 'All followers'], ...spans(0, 600, 1800, hour, day, 7 * day, 30 * day, 90 * day).slice(1)], isPublic: true },
+  { name: 'followersOnlySeconds', label: 'Followers only', hint: 'Only those who have followed for this long may write.',
+    values: [[-1, 'Off'], [0, 'All followers'], ...spans(0, 600, 1800, hour, day, 7 * day, 30 * day, 90 * day).slice(1)], isPublic: true },
   { name: 'subscribersOnly', label: 'Subscribers only', hint: 'Only subscribers may write.', values: onOff, isPublic: true },
   { name: 'emoteOnly', label: 'Emotes only', hint: 'Messages may have emoji and emotes, and no words.', values: onOff, isPublic: true },
   { name: 'minAccountAgeSeconds', label: 'Account age', hint: 'Accounts younger than this may not write. Accounts of unknown age may.', values: spans(0, hour, day, 7 * day, 30 * day, 90 * day, 365 * day), isPublic: true },

@@ -68,7 +68,8 @@ export const actionOf = ({ action, muteSeconds }: Pick<ChatRule, 'action' | 'mut
 
 /** What the editor calls the fields that every rule has. */
 export const labels = {
-  name: 'Name', action: 'What happens to the message', muteSeconds: 'Muted for', message: 'Told to the sender', exemptRoles: 'Exempt, beside the owner and moderators', exemptFollowersOlderThanSeconds: 'Exempt followers', expiresAt: 'Ends', enabled: 'State',
+  name: 'Name', action: 'What happens to the message', muteSeconds: 'Muted for', message: 'Told to the sender',
+  exemptRoles: 'Exempt, beside the owner and moderators', exemptFollowersOlderThanSeconds: 'Exempt followers', expiresAt: 'Ends', enabled: 'State',
 }
 export const roleNames = { vip: 'VIPs', og: 'OGs', subscriber: 'Subscribers' }
 

@@ -63,7 +63,9 @@ function BatchRow({ batch, onUndone }: { batch: BanBatch; onUndone: () => void }
     <li class="batch">
       <Time at={batch.createdAt} />
       <div class="grow user-text">
-        <p><strong>{plural(batch.bannedCount, 'user')} banned</strong> by <bdi>{batch.bannedBy.displayName}</bdi>{batch.stillBannedCount < batch.bannedCount && <>, {batch.stillBannedCount ? formatNumber(batch.stillBannedCount) : 'none'} still banned</>}</p>
+        <p><strong>{plural(batch.bannedCount, 'user')} banned</strong> by <bdi>{batch.bannedBy.displayName}</bdi>
+          {batch.stillBannedCount < batch.bannedCount && <>, {batch.stillBannedCount ? formatNumber(batch.stillBannedCount) : 'none'} still banned</>}
+        </p>
         <p class="muted small">{batch.reason ? <bdi>“{batch.reason}”</bdi> : 'No reason given'}{batch.stillBannedCount > 0 && <> · {batch.expiresAt ? <>ends in <Remaining until={batch.expiresAt} /></> : 'permanent'}</>}</p>
       </div>
       <div class="row wrap">
@@ -100,7 +102,9 @@ export function AfterglowChips() {
     const timer = setInterval(() => !document.hidden && reload(), refreshInterval)
     return () => clearInterval(timer)
   }, [isRunning])
-  return <>{running.map(({ batchId, bannedBy, afterglowEndsAt }) => <li key={batchId}><a class="chip danger link-chip" href={hrefOf({ channel: channel.username, screen: 'raid' })}><Icon name="raid" /><span>Afterglow of <bdi>{bannedBy.displayName}</bdi>: <Remaining until={afterglowEndsAt!} /></span></a></li>)}</>
+  return <>{running.map(({ batchId, bannedBy, afterglowEndsAt }) =>
+    <li key={batchId}><a class="chip danger link-chip" href={hrefOf({ channel: channel.username, screen: 'raid' })}>
+      <Icon name="raid" /><span>Afterglow of <bdi>{bannedBy.displayName}</bdi>: <Remaining until={afterglowEndsAt!} /></span></a></li>)}</>
 }
 
 const isOfBatch = ({ type, payload }: Event): boolean => (type === 'channel.ban' || type === 'channel.unban') && !!payload.batchId

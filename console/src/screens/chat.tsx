@@ -89,7 +89,10 @@ export function Chat() {
           {messages.length > 0 && <EarlierMessages hidden={all.length - messages.length} onShow={() => setShowsAll(true)} />}
           {messages.length === 0 && connection.state !== 'connecting' && <li><Empty icon="chat" title="No messages yet">Messages appear here as viewers write them.</Empty></li>}
           {messages.map((message) => (
-            <MessageRow key={message.id} message={message} replied={message.replyTo ? all.find((m) => m.id === message.replyTo) : undefined} names={names} flag={flags[message.id]} ruleNames={(message.hold?.rules ?? flags[message.id]?.rules ?? []).map((id) => ruleName(rules, id)).join(', ')} selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
+            <MessageRow key={message.id} message={message}
+              replied={message.replyTo ? all.find((m) => m.id === message.replyTo) : undefined} names={names} flag={flags[message.id]}
+              ruleNames={(message.hold?.rules ?? flags[message.id]?.rules ?? []).map((id) => ruleName(rules, id)).join(', ')}
+              selected={message.id === selectedId} marked={marked.has(message.id)} readOnly={readOnly}
               onSelect={(shift) => (select(message.id), mark(shift ? new Set([...marked, ...(selectedId ? [selectedId] : []), message.id]) : new Set()))}
               onCard={(form) => openCard(message.sender.id, form, message.sender.displayName)} onDelete={() => remove(message)} onDecide={(decision) => void decide(desk, message.hold!, decision)}
               onMute={() => muteSender(message, 600)} />

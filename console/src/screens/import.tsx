@@ -93,7 +93,9 @@ function Source({ text, file, onChange }: { text: string; file: string | undefin
   return (
     <>
       {file ? <p class="row"><span class="grow user-text">From the file <strong><bdi>{file}</bdi></strong></span><Button little onClick={() => onChange('')}>Remove</Button></p>
-        : <Field label="Usernames or user ids, one a line" problem={problem}>{(attributes) => <textarea class="input list-text" {...attributes} value={text} spellcheck={false} autocapitalize="none" placeholder={'spam_bot_01\nspam_bot_02'} onInput={(event) => onChange(event.currentTarget.value)} />}</Field>}
+        : <Field label="Usernames or user ids, one a line" problem={problem}>
+          {(attributes) => <textarea class="input list-text" {...attributes} value={text} spellcheck={false} autocapitalize="none" placeholder={'spam_bot_01\nspam_bot_02'} onInput={(event) => onChange(event.currentTarget.value)} />}
+        </Field>}
       <p class="row wrap">
         <Button icon="upload" onClick={() => input.current?.click()}>{file ? 'Choose another file' : 'Choose a file'}</Button>
         <span class="small muted">Text or CSV, of which the first column is read.</span>
@@ -114,7 +116,10 @@ function Preview({ list: { users, problems, duplicates, header, lines } }: { lis
       {problems.length > 0 && (
         <details>
           <summary>{plural(problems.length, 'line')} cannot be a username, left out</summary>
-          <ul class="lines small">{problems.slice(0, maxShown).map(({ line, text }) => <li class="user-text">Line {line}: <bdi>{text.slice(0, 80)}</bdi></li>)}{problems.length > maxShown && <li>and {plural(problems.length - maxShown, 'other')}</li>}</ul>
+          <ul class="lines small">
+            {problems.slice(0, maxShown).map(({ line, text }) => <li class="user-text">Line {line}: <bdi>{text.slice(0, 80)}</bdi></li>)}
+            {problems.length > maxShown && <li>and {plural(problems.length - maxShown, 'other')}</li>}
+          </ul>
         </details>
       )}
     </div>
@@ -128,8 +133,10 @@ function Result({ result: { users, withRole, counts, unknown }, terms, withRoles
     <>
       <table class="table counts">
         <tbody>
-          <tr><th scope="row"><strong>Would be banned {terms.durationSeconds ? `for ${formatDuration(terms.durationSeconds)}` : 'permanently'}</strong></th><td class="right number"><strong>{formatNumber(users.length + (withRoles ? withRole.length : 0))}</strong></td></tr>
-          {statuses.filter(([status]) => (status === 'EXTENDED' ? extended : counts[status])).map(([status, text]) => <tr><th scope="row">{status === 'EXTENDED' ? `Of these, ${text.toLowerCase()}` : text}</th><td class="right number">{formatNumber(counts[status]!)}</td></tr>)}
+          <tr><th scope="row"><strong>Would be banned {terms.durationSeconds ? `for ${formatDuration(terms.durationSeconds)}` : 'permanently'}</strong></th>
+            <td class="right number"><strong>{formatNumber(users.length + (withRoles ? withRole.length : 0))}</strong></td></tr>
+          {statuses.filter(([status]) => (status === 'EXTENDED' ? extended : counts[status]))
+            .map(([status, text]) => <tr><th scope="row">{status === 'EXTENDED' ? `Of these, ${text.toLowerCase()}` : text}</th><td class="right number">{formatNumber(counts[status]!)}</td></tr>)}
           {withRole.length > 0 && <tr><th scope="row">Have a role{!withRoles && ', left out'}</th><td class="right number">{formatNumber(withRole.length)}</td></tr>}
         </tbody>
       </table>
@@ -157,7 +164,9 @@ function Summary({ commit, unsure, onUndo }: { commit: Commit; unsure: boolean; 
   return (
     <>
       <Note kind={rest ? 'warn' : 'good'}>
-        <p role="status"><strong>{plural(commit.banned, 'user')} banned.</strong>{meanwhile > 0 && ` ${formatNumber(meanwhile)} were banned meanwhile.`}{rest > 0 && ` ${plural(rest, 'user')} of the list left.`}{unsure && ' The next of them may be banned already: “Try again” finds out.'}</p>
+        <p role="status"><strong>{plural(commit.banned, 'user')} banned.</strong>
+          {meanwhile > 0 && ` ${formatNumber(meanwhile)} were banned meanwhile.`}{rest > 0 && ` ${plural(rest, 'user')} of the list left.`}{unsure && ' The next of them may be banned already: “Try again” finds out.'}
+        </p>
       </Note>
       {commit.batchIds.length > 0 && <p class="row wrap"><Button icon="undo" onClick={onUndo}>Undo these bans</Button><span class="small muted">Within 24 hours, this also brings their messages back. Later you find it on the screen Raid.</span></p>}
     </>

@@ -44,12 +44,17 @@ export function Log({ route }: { route: Route }) {
       {filters.batchId && <BatchHead key={filters.batchId} batchId={filters.batchId} onChanged={list.reload} />}
       <section class="box" aria-label="Entries">
         <div role="status">
-          {fresh > 0 && <button type="button" class="fresh" onClick={() => (list.reload(), document.querySelector('.page')!.scrollTo(0, 0))}><Icon name="refresh" />{fresh >= 100 ? '100 or more new entries' : plural(fresh, 'new entry', 'new entries')}</button>}
+          {fresh > 0 &&
+            <button type="button" class="fresh" onClick={() => (list.reload(), document.querySelector('.page')!.scrollTo(0, 0))}>
+              <Icon name="refresh" />{fresh >= 100 ? '100 or more new entries' : plural(fresh, 'new entry', 'new entries')}
+            </button>}
         </div>
         {list.error ? <div class="inside"><Problem error={list.error} onRetry={list.reload} /></div> : null}
         {!rows && list.slow && <Progress />}
         {rows?.length === 0 && list.more && <p class="inside muted">Nothing found so far.</p>}
-        {rows?.length === 0 && !list.more && <Empty icon="log" title="No entries">{Object.values(filters).some(Boolean) ? filters.query ? 'Nothing matches. A search finds names that begin with the text.' : 'Nothing matches these filters.' : 'What moderators do appears here.'}</Empty>}
+        {rows?.length === 0 && !list.more && <Empty icon="log" title="No entries">
+          {Object.values(filters).some(Boolean) ? filters.query ? 'Nothing matches. A search finds names that begin with the text.' : 'Nothing matches these filters.' : 'What moderators do appears here.'}
+        </Empty>}
         {rows && rows.length > 0 && <ul class="entries">{groups.map((group) => <LogGroup key={group[0]!.id} group={group} canUndo={readOnly ? new Set() : canUndo} onFilter={set} />)}</ul>}
         {list.more && <div class="inside"><Button busy={list.loadingMore} onClick={list.more}>{rows?.length === 0 ? 'Search on' : 'Earlier entries'}</Button></div>}
       </section>

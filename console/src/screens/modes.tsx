@@ -146,7 +146,8 @@ export function SettingFields({ values, all, problems = [], disabled = false, on
         const problem = problems.find(({ field }) => field.split('.').at(-1)!.startsWith(name))?.description
         return (
           <div class="setting">
-            <Select label={label} disabled={disabled} hint={hint} problem={problem} values={options.map(([one, text]) => [JSON.stringify(one), text] as const)} value={JSON.stringify(offered)} onChange={(chosen) => onChange({ [name]: JSON.parse(chosen) as never })} />
+            <Select label={label} disabled={disabled} hint={hint} problem={problem}
+              values={options.map(([one, text]) => [JSON.stringify(one), text] as const)} value={JSON.stringify(offered)} onChange={(chosen) => onChange({ [name]: JSON.parse(chosen) as never })} />
             {noteOf?.(setting)}
           </div>
         )

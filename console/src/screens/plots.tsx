@@ -18,7 +18,8 @@ export function Plots({ route }: { route: Route }) {
   const shown = buckets && measures.filter(({ key }) => key !== 'held' || buckets.some((bucket) => bucket.held > 0))
   const logOf = ({ startedAt }: MetricsBucket, group = '') => ({ channel: channel.username, screen: 'log' as const, query: { group, since: startedAt, until: new Date(Date.parse(startedAt) + range.step * 1000).toISOString() } })
   return (
-    <Page title="Plots" beside={<Choices<number> label="Range" values={ranges.map(({ seconds, name }) => [seconds, name] as const)} value={range.seconds} onChange={(seconds) => go({ channel: channel.username, screen: 'plots', query: { range: String(seconds) } }, true)} />}>
+    <Page title="Plots" beside={
+      <Choices<number> label="Range" values={ranges.map(({ seconds, name }) => [seconds, name] as const)} value={range.seconds} onChange={(seconds) => go({ channel: channel.username, screen: 'plots', query: { range: String(seconds) } }, true)} />}>
       {error ? <Problem error={error} onRetry={reload} /> : null}
       {!buckets && !error && slow && <Progress />}
       {buckets && (

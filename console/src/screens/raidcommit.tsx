@@ -86,7 +86,9 @@ function Propagation({ batchId }: { batchId: string }) {
     <div class="field">
       <span class="label">How far it has come</span>
       <progress class="bar-progress" max={data.subscriberCount} value={data.appliedCount} aria-label="Chat servers that have applied the bans" />
-      <span class="small">{data.appliedCount} of {plural(data.subscriberCount, 'chat server')} {data.appliedCount === 1 ? 'applies' : 'apply'} the bans{data.slowestMilliseconds !== null && isComplete && `; the slowest took ${data.slowestMilliseconds < 1000 ? `${data.slowestMilliseconds} ms` : formatDuration(data.slowestMilliseconds / 1000)}`}.</span>
+      <span class="small">{data.appliedCount} of {plural(data.subscriberCount, 'chat server')} {data.appliedCount === 1 ? 'applies' : 'apply'} the bans
+        {data.slowestMilliseconds !== null && isComplete && `; the slowest took ${data.slowestMilliseconds < 1000 ? `${data.slowestMilliseconds} ms` : formatDuration(data.slowestMilliseconds / 1000)}`}.
+      </span>
     </div>
   )
 }

@@ -85,7 +85,9 @@ function CommitForm({ sweep, matched, text: found, kind, disabled }: { sweep: Sw
       <div><Button type="submit" kind="danger" icon="ban" disabled={disabled}>{text}…</Button></div>
       {asked && (
         <Confirm title={`${text}?`} action={text} danger onClose={() => setAsked(false)} onConfirm={() => disabled ? setAsked(false) : sweep.ban({ ...terms, reason: terms.reason.trim() })}>
-          <p>{plural(matched, 'user is', 'users are')} banned {terms.durationSeconds ? `for ${formatDuration(terms.durationSeconds)}` : 'permanently'}, and their messages are hidden.{terms.afterglowSeconds > 0 && ` For ${formatDuration(terms.afterglowSeconds)}, whoever else posts the ${kind} is banned too.`}</p>
+          <p>{plural(matched, 'user is', 'users are')} banned {terms.durationSeconds ? `for ${formatDuration(terms.durationSeconds)}` : 'permanently'}, and their messages are hidden.
+            {terms.afterglowSeconds > 0 && ` For ${formatDuration(terms.afterglowSeconds)}, whoever else posts the ${kind} is banned too.`}
+          </p>
           <p class="muted">You can undo it, and bring the messages back, for 24 hours.</p>
           {disabled && <Note kind="warn">The preview is no longer valid. Close this and preview again.</Note>}
         </Confirm>

@@ -102,7 +102,9 @@ function AddRole({ onAdded }: { onAdded: () => void }) {
   }
   return (
     <form class="add-role box" onSubmit={(event) => (event.preventDefault(), void add())}>
-      <Field label="Username" problem={problem}>{(attributes) => <input class="input" {...attributes} value={name} maxLength={41} autocomplete="off" autocapitalize="none" spellcheck={false} onInput={(event) => (setName(event.currentTarget.value), setProblem(undefined))} />}</Field>
+      <Field label="Username" problem={problem}>
+        {(attributes) => <input class="input" {...attributes} value={name} maxLength={41} autocomplete="off" autocapitalize="none" spellcheck={false} onInput={(event) => (setName(event.currentTarget.value), setProblem(undefined))} />}
+      </Field>
       <Field label="Role">{(attributes) => (
         <select class="input" {...attributes} value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
           {(Object.keys(roleNames) as Role[]).map((one) => <option value={one}>{one === 'moderator' ? 'Moderator' : roleNames[one]}</option>)}

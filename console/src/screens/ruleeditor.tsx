@@ -68,17 +68,25 @@ export function RuleEditor({ rule, version, onTake, mistakes = [], onSaved, onCl
             <Choices<Action> label={labels.action} values={Object.entries(actions) as [Action, string][]} value={draft.action} onChange={(action) => set({ action })} />
             <span class="small muted">{actionHints[draft.action]}</span>
           </div>
-          {draft.action === 'mute' && <div class="field"><span class="label">{labels.muteSeconds}</span><Choices<number> label={labels.muteSeconds} values={muteTimes} value={draft.muteSeconds ?? 600} onChange={(muteSeconds) => set({ muteSeconds })} /></div>}
-          {isTold && <Field label={`${labels.message} (optional)`} hint="Replaces the standard text. Do not quote the term here." problem={problems.message}>{(attributes) => <input class="input" {...attributes} value={draft.message ?? ''} maxLength={150} autocomplete="off" onInput={(event) => set({ message: event.currentTarget.value })} />}</Field>}
+          {draft.action === 'mute' &&
+            <div class="field"><span class="label">{labels.muteSeconds}</span><Choices<number> label={labels.muteSeconds} values={muteTimes} value={draft.muteSeconds ?? 600} onChange={(muteSeconds) => set({ muteSeconds })} /></div>}
+          {isTold && <Field label={`${labels.message} (optional)`} hint="Replaces the standard text. Do not quote the term here." problem={problems.message}>
+            {(attributes) => <input class="input" {...attributes} value={draft.message ?? ''} maxLength={150} autocomplete="off" onInput={(event) => set({ message: event.currentTarget.value })} />}
+          </Field>}
           <fieldset class="plain-set"><legend class="label">{labels.exemptRoles}</legend>
-            <div class="row wrap checks">{(Object.entries(roleNames) as [keyof typeof roleNames, string][]).map(([role, text]) => <Check label={text} checked={draft.exemptRoles.includes(role)} onChange={(on) => set({ exemptRoles: on ? [...draft.exemptRoles, role] : draft.exemptRoles.filter((one) => one !== role) })} />)}</div>
+            <div class="row wrap checks">{(Object.entries(roleNames) as [keyof typeof roleNames, string][]).map(([role, text]) =>
+              <Check label={text} checked={draft.exemptRoles.includes(role)} onChange={(on) => set({ exemptRoles: on ? [...draft.exemptRoles, role] : draft.exemptRoles.filter((one) => one !== role) })} />)}</div>
           </fieldset>
           <div class="pair">
-            <Select label={labels.exemptFollowersOlderThanSeconds} problem={problems.exemptFollowersOlderThanSeconds} value={String(draft.exemptFollowersOlderThanSeconds ?? '')} onChange={(value) => set({ exemptFollowersOlderThanSeconds: value === '' ? null : Number(value) })} values={[['', 'No'], ...[...new Set([0, 86_400, 604_800, 2_592_000, draft.exemptFollowersOlderThanSeconds ?? 0])].map((one) => [one, followersText(one)] as const)]} />
+            <Select label={labels.exemptFollowersOlderThanSeconds} problem={problems.exemptFollowersOlderThanSeconds}
+              value={String(draft.exemptFollowersOlderThanSeconds ?? '')} onChange={(value) => set({ exemptFollowersOlderThanSeconds: value === '' ? null : Number(value) })}
+              values={[['', 'No'], ...[...new Set([0, 86_400, 604_800, 2_592_000, draft.exemptFollowersOlderThanSeconds ?? 0])].map((one) => [one, followersText(one)] as const)]} />
             <TimeField label={`${labels.expiresAt} (optional)`} problem={problems.expiresAt} value={draft.expiresAt ?? ''} onChange={(at) => set({ expiresAt: at || null })} />
           </div>
           <Check label="On" checked={draft.enabled !== false} onChange={(enabled) => set({ enabled })} />
-          {others.length > 0 && <Note kind="warn">Somebody else changed this rule meanwhile: {others.map((field) => labelOf(rule, field)).join('; ')}. <Button little onClick={() => setBase({ rule, version })}>Save over it</Button> <Button little onClick={() => (setBase({ rule, version }), setDraft(rule))}>Take theirs</Button></Note>}
+          {others.length > 0 && <Note kind="warn">Somebody else changed this rule meanwhile: {others.map((field) => labelOf(rule, field)).join('; ')}.
+            {' '}<Button little onClick={() => setBase({ rule, version })}>Save over it</Button> <Button little onClick={() => (setBase({ rule, version }), setDraft(rule))}>Take theirs</Button>
+          </Note>}
           {general.length > 0 && <ul class="problem user-text" role="alert">{general.map((one) => <li>{one}</li>)}</ul>}
           <p class="row"><Button type="submit" kind="main" disabled={readOnly}>{onTake ? 'Done' : 'Save'}</Button><Button onClick={onClose}>Cancel</Button></p>
         </div>
@@ -88,7 +96,14 @@ export function RuleEditor({ rule, version, onTake, mistakes = [], onSaved, onCl
   )
 }
 
-function RuleInput({ input: { name, type, label, hint, min, max, values }, draft, problem, onChange }: { input: (typeof kinds)['terms']['inputs'][number]; draft: ChatRule; problem: readonly string[] | undefined; onChange: (change: Partial<ChatRule>) => void }) {
+interface InputProps {
+  input: (typeof kinds)['terms']['inputs'][number]
+  draft: ChatRule
+  problem: readonly string[] | undefined
+  onChange: (change: Partial<ChatRule>) => void
+}
+
+function RuleInput({ input: { name, type, label, hint, min, max, values }, draft, problem, onChange }: InputProps) {
   const value = draft[name]
   const set = (next: unknown): void => onChange({ [name]: next })
   if (type === 'check') return <Check label={label} checked={value === true} onChange={set} />

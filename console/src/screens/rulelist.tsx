@@ -39,14 +39,17 @@ export function RuleList({ route }: { route: Route }) {
   }
   const remove = (rule: ChatRule): void => {
     close()
-    void actions.run(`Deleting “${rule.name}”`, `Deleted “${rule.name}”`, change([], [rule.ruleId]), ({ version }) => (options) => client.rules.restoreChatRules({ channelId: channel.id, version: data.version, expectedVersion: version }, options).then(reload))
+    void actions.run(`Deleting “${rule.name}”`, `Deleted “${rule.name}”`, change([], [rule.ruleId]),
+      ({ version }) => (options) => client.rules.restoreChatRules({ channelId: channel.id, version: data.version, expectedVersion: version }, options).then(reload))
   }
   const isFull = data.rules.length + ofShield >= maxRules
   if (edited) return <RuleEditor key={opened} rule={edited} version={data.version} onSaved={close} onClose={close} />
   return (
     <>
       <div class="row wrap">
-        <p class="grow muted rule-intro" role="status">{plural(data.rules.length, 'rule')}{ofShield > 0 && `, and ${ofShield} of the shield,`} of at most {maxRules}. {isFull && 'For a new rule, delete one first, or put the terms of several into one. '}The strictest rule that matches decides; the owner and moderators are exempt.</p>
+        <p class="grow muted rule-intro" role="status">{plural(data.rules.length, 'rule')}{ofShield > 0 && `, and ${ofShield} of the shield,`} of at most {maxRules}.
+          {' '}{isFull && 'For a new rule, delete one first, or put the terms of several into one. '}The strictest rule that matches decides; the owner and moderators are exempt.
+        </p>
         {data.rules.length > 0 && <Download name={`rules-${channel.username}.json`} text={JSON.stringify({ rules: data.rules }, null, 2)}>Export</Download>}
         {!readOnly && <><Button little icon="upload" onClick={() => setAsked({ what: 'import' })}>Import</Button><Button little kind="main" icon="plus" disabled={isFull} onClick={() => setAsked({ what: 'kind' })}>New rule</Button></>}
       </div>
@@ -76,12 +79,17 @@ export function RuleList({ route }: { route: Route }) {
       )}
       {asked?.what === 'kind' && (
         <Dialog title="What should the rule look for?" onClose={close}>
-          <ul class="lines">{Object.entries(kinds).map(([kind, { name, about }]) => <li><button type="button" class="channel-link kind-link" onClick={() => (close(), filter({ rule: kind }))}><strong>{name}</strong> <span class="muted">{about}</span></button></li>)}</ul>
+          <ul class="lines">{Object.entries(kinds).map(([kind, { name, about }]) =>
+            <li><button type="button" class="channel-link kind-link" onClick={() => (close(), filter({ rule: kind }))}><strong>{name}</strong> <span class="muted">{about}</span></button></li>)}
+          </ul>
         </Dialog>
       )}
-      {asked?.what === 'delete' && <Confirm title={`Delete “${asked.rule.name}”?`} action="Delete" danger onClose={close} onConfirm={() => remove(asked.rule)}><p>Messages that it would have found are posted from now on. Its mutes stay. You can undo this, or restore an earlier version.</p></Confirm>}
+      {asked?.what === 'delete' && <Confirm title={`Delete “${asked.rule.name}”?`} action="Delete" danger onClose={close} onConfirm={() => remove(asked.rule)}>
+        <p>Messages that it would have found are posted from now on. Its mutes stay. You can undo this, or restore an earlier version.</p>
+      </Confirm>}
       {asked?.what === 'revert' && <RevertDialog moderatorId="" rule={asked.rule} onClose={close} />}
-      {asked?.what === 'import' && <Import known={data.rules} onClose={close} onImport={(put) => { close(); void actions.run('Importing rules', `Imported ${plural(put.length, 'rule')}`, change(put), ({ version }) => (options) => client.rules.restoreChatRules({ channelId: channel.id, version: data.version, expectedVersion: version }, options).then(reload)) }} />}
+      {asked?.what === 'import' && <Import known={data.rules} onClose={close} onImport={(put) => { close(); void actions.run('Importing rules', `Imported ${plural(put.length, 'rule')}`, change(put),
+        ({ version }) => (options) => client.rules.restoreChatRules({ channelId: channel.id, version: data.version, expectedVersion: version }, options).then(reload)) }} />}
     </>
   )
 }
@@ -97,7 +105,8 @@ function Import({ known, onImport, onClose }: { known: ChatRule[]; onImport: (ru
   })()
   const replaced = read.filter(({ ruleId }) => ruleId).length
   return (
-    <Dialog wide title="Import rules" onClose={onClose} onSubmit={() => read.length > 0 && onImport(read)} footer={<><Button onClick={onClose}>Cancel</Button><Button type="submit" kind="main" disabled={read.length === 0}>Import {read.length > 0 && plural(read.length, 'rule')}</Button></>}>
+    <Dialog wide title="Import rules" onClose={onClose} onSubmit={() => read.length > 0 && onImport(read)}
+      footer={<><Button onClick={onClose}>Cancel</Button><Button type="submit" kind="main" disabled={read.length === 0}>Import {read.length > 0 && plural(read.length, 'rule')}</Button></>}>
       <Field label="A file that was exported">{(attributes) => <input class="input" type="file" accept=".json,application/json" {...attributes} onChange={({ currentTarget: { files } }) => void files?.[0]?.text().then(setText)} />}</Field>
       <Field label="Or its text" problem={problem}>{(attributes) => <textarea class="input list-text" {...attributes} value={text} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />}</Field>
       {read.length > 0 && <Note kind={replaced ? 'warn' : 'good'}>{formatNumber(read.length - replaced)} new, {formatNumber(replaced)} that replace a rule of this channel. No rule is deleted.</Note>}

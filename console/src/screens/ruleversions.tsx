@@ -31,7 +31,10 @@ export function RuleVersions() {
             <li key={row.version}>
               <Time at={row.changedAt} />
               <div class="grow">
-                <p class="row wrap tight"><strong>Version {row.version}</strong>{row.moderator ? <span>by <bdi>{row.moderator.displayName}</bdi></span> : <span class="muted">by itself</span>}<span class="muted">{[row.put.length && `${plural(row.put.length, 'rule')} saved`, row.deleted.length && `${plural(row.deleted.length, 'rule')} deleted`, causes[row.cause]].filter(Boolean).join(', ')}</span>{row.version === present?.version && <span class="chip good">In force</span>}</p>
+                <p class="row wrap tight"><strong>Version {row.version}</strong>
+                  {row.moderator ? <span>by <bdi>{row.moderator.displayName}</bdi></span> : <span class="muted">by itself</span>}
+                  <span class="muted">{[row.put.length && `${plural(row.put.length, 'rule')} saved`, row.deleted.length && `${plural(row.deleted.length, 'rule')} deleted`, causes[row.cause]].filter(Boolean).join(', ')}</span>
+                  {row.version === present?.version && <span class="chip good">In force</span>}</p>
                 {opened === row.version && <Change from={row.version - 1} to={row.version} />}
               </div>
               <div class="row">

@@ -52,7 +52,8 @@ function ShieldDialog({ shield: { active, startedBy, cause, reason: former, ends
     if (result) (onChanged(), onClose())
   }
   const raise = (): void => {
-    if (seconds) void change(active ? 'Changing the end of the shield' : 'Raising the shield', active ? `The shield ends in ${formatDuration(seconds)}` : 'Raised the shield', { active: true, durationSeconds: seconds, ...(reason.trim() && { reason: reason.trim() }) })
+    if (seconds) void change(active ? 'Changing the end of the shield' : 'Raising the shield',
+      active ? `The shield ends in ${formatDuration(seconds)}` : 'Raised the shield', { active: true, durationSeconds: seconds, ...(reason.trim() && { reason: reason.trim() }) })
   }
   return (
     <Dialog title={active ? 'The shield is up' : 'Raise the shield?'} onClose={onClose} onSubmit={raise} footer={<>
@@ -60,10 +61,14 @@ function ShieldDialog({ shield: { active, startedBy, cause, reason: former, ends
       <Button onClick={onClose}>Cancel</Button>
       <Button type="submit" kind="main" busy={isBusy} disabled={!seconds}>{active ? 'Change the end' : 'Raise the shield'}</Button>
     </>}>
-      {active && <p>{startedBy ? <>Raised by <bdi>{startedBy.displayName}</bdi></> : cause === 'automatic' ? 'Raised by itself' : 'Raised'}{former && <>: “<bdi class="user-text">{former}</bdi>”</>}. {endsAt && <>It ends in <Remaining until={endsAt} />.</>}</p>}
+      {active && <p>{startedBy ? <>Raised by <bdi>{startedBy.displayName}</bdi></> : cause === 'automatic' ? 'Raised by itself' : 'Raised'}
+        {former && <>: “<bdi class="user-text">{former}</bdi>”</>}. {endsAt && <>It ends in <Remaining until={endsAt} />.</>}
+      </p>}
       <h3>{active ? 'It changes' : 'This changes for everybody in the chat'}</h3>
       <PresetSummary preset={preset} />
-      <p class="small muted">Of each setting, the stricter one holds. When the shield ends, the settings are as before. {channel.role === 'owner' && <a href={hrefOf({ channel: channel.username, screen: 'rules', part: 'shield' })} onClick={onClose}>Change what it does</a>}</p>
+      <p class="small muted">Of each setting, the stricter one holds. When the shield ends, the settings are as before.
+        {' '}{channel.role === 'owner' && <a href={hrefOf({ channel: channel.username, screen: 'rules', part: 'shield' })} onClick={onClose}>Change what it does</a>}
+      </p>
       <div class="field"><span class="label">{active ? 'It ends, from now, in' : 'It ends by itself in'}</span><Choices<number | undefined> label="Duration" values={durations} value={seconds} onChange={setSeconds} /></div>
       <Field label="Reason (optional)">{(attributes) => <input class="input" {...attributes} value={reason} maxLength={500} autocomplete="off" onInput={(event) => setReason(event.currentTarget.value)} />}</Field>
     </Dialog>
@@ -99,7 +104,8 @@ export function ShieldPreset() {
   const [opened, setOpened] = useState<{ at: number; rule: ChatRule }>()
   const [fields, setFields] = useState<readonly FieldError[]>([])
   if (!data) return <Waiting of={shield} />
-  if (readOnly) return <section class="box inside stack"><h2>What the shield does</h2><PresetSummary preset={data.preset} /><p class="small muted">Only the owner of the channel changes this. The switch of the shield stands above the chat.</p></section>
+  if (readOnly) return <section class="box inside stack"><h2>What the shield does</h2><PresetSummary preset={data.preset} />
+    <p class="small muted">Only the owner of the channel changes this. The switch of the shield stands above the chat.</p></section>
   const saved = data.preset
   const preset: Preset = { ...saved, ...edited }
   const { rules } = preset

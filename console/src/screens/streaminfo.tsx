@@ -13,7 +13,8 @@ interface Info {
   category: { id: number; name: string }
 }
 
-const languages = ['ar', 'bg', 'ca', 'cs', 'da', 'de', 'el', 'en', 'es', 'et', 'fi', 'fr', 'he', 'hi', 'hr', 'hu', 'id', 'it', 'ja', 'ko', 'lt', 'lv', 'ms', 'nl', 'no', 'pl', 'pt', 'pt-BR', 'ro', 'ru', 'sk', 'sl', 'sr', 'sv', 'th', 'tl', 'tr', 'uk', 'vi', 'zh', 'zh-Hant']
+const languages = ['ar', 'bg', 'ca', 'cs', 'da', 'de', 'el', 'en', 'es', 'et', 'fi', 'fr', 'he', 'hi', 'hr',
+  'hu', 'id', 'it', 'ja', 'ko', 'lt', 'lv', 'ms', 'nl', 'no', 'pl', 'pt', 'pt-BR', 'ro', 'ru', 'sk', 'sl', 'sr', 'sv', 'th', 'tl', 'tr', 'uk', 'vi', 'zh', 'zh-Hant']
 const names = new Intl.DisplayNames('en', { type: 'language' })
 const nameOf = (tag: string): string => (tag && names.of(tag)) || tag
 const byName = languages.map((tag) => [tag, nameOf(tag)] as const).sort((a, b) => a[1].localeCompare(b[1]))

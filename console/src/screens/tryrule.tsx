@@ -65,12 +65,15 @@ export function TryRule({ rule, onProblems }: { rule: ChatRule; onProblems: (fie
     <section class="box" aria-label="What it would do">
       <header><h2>What it would do</h2></header>
       <div class="inside stack">
-        <Field label="Try it on texts, one a line" hint="As from a viewer without a role. Nothing is posted.">{(attributes) => <textarea class="input" {...attributes} data-search value={text} maxLength={5000} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />}</Field>
+        <Field label="Try it on texts, one a line" hint="As from a viewer without a role. Nothing is posted.">
+          {(attributes) => <textarea class="input" {...attributes} data-search value={text} maxLength={5000} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />}
+        </Field>
         {typed && (
           <ul class="lines tried" aria-label="Results" aria-live="polite">
             {texts.map((line) => {
               const match = typed.sample.find((one) => one.text === line.trim().normalize('NFC')) // as the server returns it
-              return <li class="row top"><span class="grow">{match ? <Marked text={match.text} spans={match.spans} /> : <bdi class="user-text">{line}</bdi>}</span>{match ? <Verdict action={match.action} rule={match.ruleName} /> : <span class="chip good">Posted</span>}</li>
+              return <li class="row top"><span class="grow">{match ? <Marked text={match.text} spans={match.spans} /> : <bdi class="user-text">{line}</bdi>}</span>
+                {match ? <Verdict action={match.action} rule={match.ruleName} /> : <span class="chip good">Posted</span>}</li>
             })}
           </ul>
         )}
@@ -100,7 +103,9 @@ function Found({ result: { examined, matched, users, sanctionedUsers, trustedUse
         <ul class="lines" aria-label="Some of the messages">
           {sample.map((one) => (
             <li>
-              <p class="row wrap tight">{one.user && <button type="button" class={`user-link ${nameColor(one.user.id)}`} onClick={() => onCard(one.user!.id)}><bdi>{one.user.displayName}</bdi></button>}{one.sentAt && <span class="small muted"><Time at={one.sentAt} /></span>}<Verdict action={one.action} rule={one.ruleName} /></p>
+              <p class="row wrap tight">{one.user && <button type="button" class={`user-link ${nameColor(one.user.id)}`} onClick={() => onCard(one.user!.id)}><bdi>{one.user.displayName}</bdi></button>}
+                {one.sentAt && <span class="small muted"><Time at={one.sentAt} /></span>}<Verdict action={one.action} rule={one.ruleName} />
+              </p>
               <Marked text={one.text} spans={one.spans} />
             </li>
           ))}

@@ -50,7 +50,9 @@ export function Webhooks({ route }: { route: Route }) {
               <h2 class="grow user-text"><bdi>{webhook.url}</bdi></h2>
               {webhook.status === 'enabled' ? <span class="chip good"><Icon name="check" />Enabled</span> : <span class="chip danger"><Icon name="warning" />Disabled</span>}
             </div>
-            <p class="small muted" title={webhook.type.join(', ')}>{webhook.type.length ? plural(webhook.type.length, 'type of events', 'types of events') : 'All types of events but chat'}, since {formatDay(webhook.createdAt)}{webhook.clientId && <>, made by the app {webhook.clientId}</>}. {webhook.lastSuccessAt ? <>Last delivery <Time at={webhook.lastSuccessAt} ago />.</> : 'Nothing was delivered yet.'}</p>
+            <p class="small muted" title={webhook.type.join(', ')}>{webhook.type.length ? plural(webhook.type.length, 'type of events', 'types of events') : 'All types of events but chat'}, since {formatDay(webhook.createdAt)}
+              {webhook.clientId && <>, made by the app {webhook.clientId}</>}.
+              {' '}{webhook.lastSuccessAt ? <>Last delivery <Time at={webhook.lastSuccessAt} ago />.</> : 'Nothing was delivered yet.'}</p>
             {webhook.disabledReason && <Note kind="danger">{reasons[webhook.disabledReason] ?? webhook.disabledReason}</Note>}
             {webhook.lastError && <Note kind="warn"><p class="user-text">Last error: <bdi>{webhook.lastError}</bdi></p></Note>}
             <div class="row wrap">
@@ -90,10 +92,14 @@ function Secret({ secret, until, onClose }: { secret: string; until: string | un
 }
 
 const groups: [string, [string, string][]][] = [
-  ['Moderation', [['channel.ban', 'Ban'], ['channel.unban', 'Unban'], ['channel.mute', 'Mute'], ['channel.unmute', 'Unmute'], ['channel.mute.expire', 'Mute ended'], ['channel.chat.message_delete', 'Message deleted'], ['channel.chat.clear_user_messages', 'Messages of a user hidden'], ['channel.chat.clear', 'Chat cleared'], ['channel.chat.pin', 'Message pinned']]],
-  ['Chat rules', [['channel.chat.settings', 'Settings changed'], ['channel.chat.rules', 'Rules changed'], ['channel.chat.hold.update', 'Held message decided'], ['channel.shield.begin', 'Shield raised'], ['channel.shield.end', 'Shield lowered'], ['channel.shield.preset', 'Shield preset changed']]],
-  ['Roles', [['channel.moderator.add', 'Moderator added'], ['channel.moderator.remove', 'Moderator removed'], ['channel.vip.add', 'VIP added'], ['channel.vip.remove', 'VIP removed'], ['channel.og.add', 'OG added'], ['channel.og.remove', 'OG removed']]],
-  ['Viewers', [['channel.follow', 'Follow'], ['channel.unfollow', 'Unfollow'], ['channel.subscribe', 'Subscription'], ['channel.subscription.end', 'Subscription ended'], ['channel.subscription.gift', 'Subscriptions given'], ['channel.thanks', 'Thanks'], ['channel.vote', 'Vote']]],
+  ['Moderation', [['channel.ban', 'Ban'], ['channel.unban', 'Unban'], ['channel.mute', 'Mute'], ['channel.unmute', 'Unmute'], ['channel.mute.expire', 'Mute ended'],
+    ['channel.chat.message_delete', 'Message deleted'], ['channel.chat.clear_user_messages', 'Messages of a user hidden'], ['channel.chat.clear', 'Chat cleared'], ['channel.chat.pin', 'Message pinned']]],
+  ['Chat rules', [['channel.chat.settings', 'Settings changed'], ['channel.chat.rules', 'Rules changed'], ['channel.chat.hold.update', 'Held message decided'],
+    ['channel.shield.begin', 'Shield raised'], ['channel.shield.end', 'Shield lowered'], ['channel.shield.preset', 'Shield preset changed']]],
+  ['Roles', [['channel.moderator.add', 'Moderator added'], ['channel.moderator.remove', 'Moderator removed'], ['channel.vip.add', 'VIP added'],
+    ['channel.vip.remove', 'VIP removed'], ['channel.og.add', 'OG added'], ['channel.og.remove', 'OG removed']]],
+  ['Viewers', [['channel.follow', 'Follow'], ['channel.unfollow', 'Unfollow'], ['channel.subscribe', 'Subscription'], ['channel.subscription.end', 'Subscription ended'],
+    ['channel.subscription.gift', 'Subscriptions given'], ['channel.thanks', 'Thanks'], ['channel.vote', 'Vote']]],
   ['Stream', [['stream.online', 'Stream started'], ['stream.offline', 'Stream ended'], ['channel.update', 'Stream info changed'], ['channel.raid', 'Raid'], ['channel.chat.message', 'Chat message']]],
 ]
 
@@ -121,9 +127,12 @@ function Create({ onCreated, onClose }: { onCreated: (secret: string) => void; o
   return (
     <Dialog wide title="New webhook" onClose={onClose} onSubmit={() => void create()}
       footer={<><Button onClick={onClose}>Cancel</Button><Button type="submit" kind="main" busy={busy}>Create</Button></>}>
-      <Field label="Address of the receiver">{(attributes) => <input class="input" type="url" required maxLength={2048} {...attributes} value={url} autocomplete="off" spellcheck={false} onInput={({ currentTarget }) => change(() => setUrl(currentTarget.value))} />}</Field>
+      <Field label="Address of the receiver">
+        {(attributes) => <input class="input" type="url" required maxLength={2048} {...attributes} value={url} autocomplete="off" spellcheck={false} onInput={({ currentTarget }) => change(() => setUrl(currentTarget.value))} />}
+      </Field>
       <Choices label="Which events" values={[[true, 'All types but chat, also future ones'], [false, 'Chosen types']] as const} value={all} onChange={(value) => change(() => setAll(value))} />
-      {!all && <div class="type-groups">{groups.map(([name, list]) => <fieldset><legend>{name}</legend>{list.map(([type, text]) => <Check key={type} label={<span title={type}>{text}</span>} checked={types.has(type)} onChange={(on) => toggle(type, on)} />)}</fieldset>)}</div>}
+      {!all && <div class="type-groups">{groups.map(([name, list]) => <fieldset><legend>{name}</legend>
+        {list.map(([type, text]) => <Check key={type} label={<span title={type}>{text}</span>} checked={types.has(type)} onChange={(on) => toggle(type, on)} />)}</fieldset>)}</div>}
       {problem && <Problem error={problem} />}
     </Dialog>
   )
