@@ -26,15 +26,6 @@ export interface Message {
   hold?: HeldMessage
 }
 
-/** A ban or mute that this page knows to be in force. */
-export interface Sanction {
-  kind: 'ban' | 'mute'
-  by: string
-  reason: string | null
-  expiresAt: string | null
-  batchId: string | null
-}
-
 /** What rules found in a message that they let pass. */
 export interface Flag {
   rules: string[]
@@ -72,7 +63,8 @@ export interface ChannelState {
   detached: boolean
   received: number
   missed: number
-  sanctions: Record<string, Sanction>
+  /** Whether messages came during a break that were too many to read. */
+  hasGap: boolean
   /** The number of the latest stored event. */
   sequence: number
   /** Moderation events, newest first. */
@@ -94,7 +86,7 @@ export interface ChannelState {
 
 export function initialState(channelId: string, stream: Stream): ChannelState {
   return {
-    channelId, messages: [], waiting: [], waitingCount: 0, held: false, detached: false, received: 0, missed: 0, sanctions: {}, sequence: 0, recent: [],
+    channelId, messages: [], waiting: [], waitingCount: 0, held: false, detached: false, received: 0, missed: 0, hasGap: false, sequence: 0, recent: [],
     pinned: null, queue: [], queueState: { isRead: false, hasMore: false, problem: '' }, flags: {}, stream, restored: 0, deletions: 0,
     connection: { state: 'connecting', since: 0, reason: '', rightLost: false },
   }
@@ -107,6 +99,7 @@ export type Action =
   | { type: 'earlier'; messages: ChatMessage[] }
   | { type: 'hold'; held: boolean }
   | { type: 'missed'; count: number }
+  | { type: 'gap' }
   | { type: 'connection'; connection: Connection }
   | { type: 'queue'; rows: HeldMessage[]; hasMore: boolean; before: HeldMessage[] }
   | { type: 'queue-failed'; problem: string }
@@ -128,6 +121,8 @@ export function reduce(state: ChannelState, action: Action): ChannelState {
       return action.held ? { ...state, held: true } : release(state)
     case 'missed':
       return { ...state, missed: state.missed + action.count }
+    case 'gap':
+      return { ...state, hasGap: true }
     case 'connection':
       return { ...state, connection: action.connection }
     case 'queue':
@@ -142,7 +137,7 @@ export function reduce(state: ChannelState, action: Action): ChannelState {
 }
 
 function release(state: ChannelState): ChannelState {
-  const messages = state.detached ? state.waiting : [...state.messages, ...state.waiting].slice(-maxMessages)
+  const messages = state.detached ? state.waiting : merged(state.messages, state.waiting)
   return { ...state, held: false, detached: false, messages, waiting: [], waitingCount: 0, restored: state.detached ? state.restored + 1 : state.restored }
 }
 
@@ -176,14 +171,6 @@ function reducePayload(state: ChannelState, event: Event): ChannelState {
       const { messageId, rules, spans } = event.payload
       return { ...state, flags: Object.fromEntries([...Object.entries(state.flags), [messageId, { rules, spans }]].slice(-maxMessages)) }
     }
-    case 'channel.ban': {
-      const { bannedUserId, moderatorId, reason, expiresAt, batchId } = event.payload
-      return sanction(state, bannedUserId, { kind: 'ban', by: moderatorId, reason, expiresAt, batchId })
-    }
-    case 'channel.mute': {
-      const { mutedUserId, moderatorId, reason, expiresAt, batchId } = event.payload
-      return sanction(state, mutedUserId, { kind: 'mute', by: moderatorId, reason, expiresAt, batchId })
-    }
     case 'channel.unban':
       return lift(state, event.payload.unbannedUserId)
     case 'channel.unmute':
@@ -196,8 +183,7 @@ function reducePayload(state: ChannelState, event: Event): ChannelState {
     }
     case 'channel.chat.clear_user_messages': {
       const { targetUserId, moderatorId } = event.payload
-      const known = state.sanctions[targetUserId]
-      return strike(state, (m) => m.sender.id === targetUserId, { by: moderatorId, cause: known?.kind ?? 'user', reason: known?.reason ?? null })
+      return strike(state, (m) => m.sender.id === targetUserId, { by: moderatorId, ...causeOf(state.recent[0], targetUserId) })
     }
     case 'channel.chat.clear':
       return strike(state, () => true, { by: event.payload.moderatorId, cause: 'clear', reason: null })
@@ -232,15 +218,16 @@ function has(messages: Message[], id: string): boolean {
   return false
 }
 
-function sanction(state: ChannelState, userId: string, value: Sanction): ChannelState {
-  return { ...state, sanctions: { ...state.sanctions, [userId]: value } }
+/** causeOf returns why all messages of a user are deleted: a ban or mute comes immediately before that. */
+function causeOf(before: Event | undefined, userId: string): Pick<Deletion, 'cause' | 'reason'> {
+  if (before?.type === 'channel.ban' && before.payload.bannedUserId === userId) return { cause: 'ban', reason: before.payload.reason }
+  if (before?.type === 'channel.mute' && before.payload.mutedUserId === userId) return { cause: 'mute', reason: before.payload.reason }
+  return { cause: 'user', reason: null }
 }
 
-/** lift ends a sanction. Its messages may be back, which the history tells. */
+/** lift ends a ban or mute. Its messages may be back, which the history tells. */
 function lift(state: ChannelState, userId: string): ChannelState {
-  const { [userId]: ended, ...sanctions } = state.sanctions
-  const struck = state.messages.some((m) => m.sender.id === userId && m.deletion)
-  return { ...state, sanctions: ended ? sanctions : state.sanctions, restored: struck ? state.restored + 1 : state.restored }
+  return state.messages.some((m) => m.sender.id === userId && m.deletion) ? { ...state, restored: state.restored + 1 } : state
 }
 
 function strike(state: ChannelState, isMeant: (message: Message) => boolean, deletion: Deletion): ChannelState {
@@ -283,7 +270,7 @@ function addEvidence(state: ChannelState, entries: LogEntry[]): ChannelState {
     const cause = type === 'channel.ban' ? 'ban' : 'mute'
     return [{ id: messageId, text: withoutEmotes(text), at: sentAt, replyTo: null, sender: senderOf(user), emotes: [], deletion: { by: moderator?.id ?? '', cause, reason } }]
   }))
-  return struck.length ? { ...state, messages: sorted(new Map([...struck, ...state.messages].map((m) => [m.id, m]))).slice(-maxMessages) } : state
+  return struck.length ? { ...state, messages: merged(struck, state.messages) } : state
 }
 
 /** addEarlier adds older messages. The newest make room, and are read again when the list goes on. */
@@ -291,6 +278,9 @@ function addEarlier(state: ChannelState, earlier: ChatMessage[]): ChannelState {
   const all = sorted(new Map([...earlier.map(messageOf), ...state.messages].map((m) => [m.id, m])))
   return { ...state, messages: all.slice(0, maxMessages), detached: state.detached || all.length > maxMessages }
 }
+
+/** merged keeps the latest of the messages of two lists. */
+const merged = (messages: Message[], more: Message[]): Message[] => sorted(new Map([...messages, ...more].map((m) => [m.id, m]))).slice(-maxMessages)
 
 const sorted = (messages: Map<string, Message>): Message[] => [...messages.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 
@@ -329,6 +319,8 @@ function addQueue(state: ChannelState, rows: HeldMessage[], hasMore: boolean, be
   const known = new Set([...state.messages, ...state.waiting].map(({ id }) => id))
   const oldest = state.messages[0]?.at ?? ''
   const missing = queue.filter(({ messageId, heldAt }) => !known.has(messageId) && heldAt >= oldest).map(heldMessage)
-  const messages = missing.length ? sorted(new Map([...state.messages, ...missing].map((m) => [m.id, m]))).slice(-maxMessages) : state.messages
-  return { ...state, queue, queueState: { isRead: true, hasMore, problem: '' }, messages }
+  const next = { ...state, queue, queueState: { isRead: true, hasMore, problem: '' } }
+  if (missing.length === 0) return next
+  if (state.held) return { ...next, waiting: merged(state.waiting, missing), waitingCount: state.waitingCount + missing.length }
+  return { ...next, messages: merged(state.messages, missing) }
 }
