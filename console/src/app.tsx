@@ -139,7 +139,7 @@ function useLive(store: Store): void {
   const restored = useStored(store, (state) => state.restored)
   useEffect(() => {
     // The undo of a raid brings messages back for seconds. They are read once it has calmed down.
-    const timer = restored > 0 ? setTimeout(() => void readHistory(client, store), restored === 1 ? 0 : 500) : undefined
+    const timer = restored > 0 ? setTimeout(() => void readHistory(client, store).catch(() => undefined), restored === 1 ? 0 : 500) : undefined
     return () => clearTimeout(timer)
   }, [restored])
 }

@@ -17,81 +17,146 @@ const moderatorTypes: EventType[] = [
 
 /** After how long somebody without the right asks whether they have it again. */
 const askAgain = 30_000
+/** After how long a silent connection is dead. The server sends something every 15 s. */
+const silence = 20_000
 
 /** listen fills the store with what happens in its channel, until the signal is aborted. */
-export async function listen(client: Moderato, store: Store, signal: AbortSignal): Promise<void> {
-  const channelId = store.state.channelId
-  let rightLost = false
-  for (let types = moderatorTypes; !signal.aborted; ) {
-    // Who lost the right may get it back, so they ask again from time to time.
-    const turn = types === moderatorTypes ? signal : AbortSignal.any([signal, AbortSignal.timeout(askAgain)])
-    try {
-      const stream = await client.events.listen({
-        channelId, type: types, signal: turn,
-        onConnect: () => {
-          rightLost = types !== moderatorTypes
-          store.dispatch({ type: 'connection', connection: { state: 'live', since: performance.now(), reason: '', rightLost } })
-          void readHistory(client, store, signal).then(() => rightLost ? undefined : readEvidence(client, store, signal))
-          if (!rightLost) void readQueue(client, store, signal)
-        },
-        onDisconnect: () => disconnected(store, rightLost),
-        onMissed: (count) => (store.dispatch({ type: 'missed', count }), void readQueue(client, store, signal)),
-      })
-      for await (const event of stream) store.dispatch({ type: 'events', events: [event] })
-      if (!turn.aborted) return
-      types = moderatorTypes
-    } catch (error) {
-      if (signal.aborted) return
-      if (turn.aborted) {
-        types = moderatorTypes
-        continue
-      }
-      if (!(error instanceof ModeratoError)) throw error
-      if (error.code === 'NOT_CHANNEL_MODERATOR' && types === moderatorTypes) {
-        rightLost = true
-        types = publicTypes
-      } else if (error.status === undefined || error.status >= 500 || error.status === 429) {
-        disconnected(store, rightLost)
-        await wait(1000 * (error.retryAfter ?? 1 + Math.random()), signal)
-      } else {
-        return store.dispatch({ type: 'connection', connection: { state: 'ended', since: performance.now(), reason: error.message, rightLost } })
+export function listen(client: Moderato, store: Store, signal: AbortSignal): Promise<void> {
+  return new Listener(client, store, signal).run()
+}
+
+class Listener {
+  readonly #client: Moderato
+  readonly #store: Store
+  readonly #signal: AbortSignal
+  #types = moderatorTypes
+  #rightLost = false
+  /** The latest stream, whose cursor says where the next one begins. */
+  #stream: { readonly cursor: string } | undefined
+  /** Counts when a connection is made or lost, so that what an earlier one began knows that it is over. */
+  #turn = 0
+  /** Until when the page has all messages, while it has not read those after that. */
+  #complete: string | undefined
+
+  constructor(client: Moderato, store: Store, signal: AbortSignal) {
+    this.#client = client
+    this.#store = store
+    this.#signal = signal
+  }
+
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      try {
+        await this.#receive()
+        this.#types = moderatorTypes
+      } catch (error) {
+        if (error instanceof ModeratoError && error.code === 'NOT_CHANNEL_MODERATOR' && this.#types === moderatorTypes) {
+          this.#rightLost = true
+          this.#types = publicTypes
+        } else if (error instanceof ModeratoError && (error.status === undefined || error.status >= 500 || error.status === 429)) {
+          this.#disconnected()
+          await pause(error, this.#signal)
+        } else {
+          return this.#show('ended', error instanceof Error ? error.message : String(error))
+        }
       }
     }
   }
+
+  /** receive receives events until the browser is offline, or until it is time to ask for the right again. */
+  async #receive(): Promise<void> {
+    const { channelId } = this.#store.state
+    const end = new AbortController()
+    const stop = (): void => end.abort()
+    this.#signal.addEventListener('abort', stop, { signal: end.signal })
+    addEventListener('offline', () => (this.#disconnected(), stop()), { signal: end.signal })
+    // Who lost the right may get it back, so they ask again from time to time.
+    const timer = this.#types === moderatorTypes ? undefined : setTimeout(stop, askAgain)
+    try {
+      const stream = await this.#client.events.listen({
+        channelId, type: this.#types, cursor: this.#stream?.cursor || undefined, signal: end.signal, idleTimeout: silence,
+        onConnect: () => void this.#connected(),
+        onDisconnect: () => this.#disconnected(),
+        onMissed: (count) => (this.#store.dispatch({ type: 'missed', count }), void readQueue(this.#client, this.#store, this.#signal)),
+      })
+      this.#stream = stream
+      for await (const event of stream) this.#store.dispatch({ type: 'events', events: [event] })
+    } catch (error) {
+      if (!end.signal.aborted) throw error
+    } finally {
+      clearTimeout(timer)
+      stop()
+      this.#broke()
+    }
+  }
+
+  /** connected says that the page is up to date when it has read what it missed. */
+  async #connected(): Promise<void> {
+    this.#broke()
+    this.#rightLost = this.#types !== moderatorTypes
+    this.#store.dispatch({ type: 'connection', connection: { ...this.#store.state.connection, rightLost: this.#rightLost } })
+    if (!this.#rightLost) void readQueue(this.#client, this.#store, this.#signal)
+    for (const turn = this.#turn; turn === this.#turn && !this.#signal.aborted; ) {
+      try {
+        await readHistory(this.#client, this.#store, this.#signal, this.#complete)
+        if (turn !== this.#turn) return
+        this.#complete = undefined
+        this.#show('live')
+        if (!this.#rightLost) await readEvidence(this.#client, this.#store, this.#signal)
+        return
+      } catch (error) {
+        if (turn === this.#turn) this.#show('reconnecting')
+        await pause(error, this.#signal)
+      }
+    }
+  }
+
+  #broke(): void {
+    const { messages, waiting } = this.#store.state
+    this.#turn++
+    this.#complete ??= (waiting.at(-1) ?? messages.at(-1))?.at ?? ''
+  }
+
+  #disconnected(): void {
+    this.#broke()
+    this.#show('reconnecting')
+  }
+
+  #show(state: 'live' | 'reconnecting' | 'ended', reason = ''): void {
+    if (this.#signal.aborted) return
+    const { connection } = this.#store.state
+    const since = state === connection.state ? connection.since : performance.now()
+    this.#store.dispatch({ type: 'connection', connection: { state, since, reason, rightLost: this.#rightLost } })
+  }
 }
 
-function disconnected(store: Store, rightLost: boolean): void {
-  const { state, since } = store.state.connection
-  store.dispatch({
-    type: 'connection',
-    connection: { state: 'reconnecting', since: state === 'reconnecting' ? since : performance.now(), reason: '', rightLost },
-  })
-}
-
-/** How many pages of messages are read to find those that are visible again. */
+/** How many pages of messages are read to find those that were missed, or are visible again. */
 const maxPages = 5
 
 /**
- * readHistory reads the latest messages, which a new connection does not send, and reads on while
- * the page shows struck messages that are older: some of them may be visible again.
+ * readHistory reads the latest messages, which a new connection does not send. It reads on to
+ * those of the time since which the page misses some, and to the struck messages that the page
+ * shows: some of them may be visible again.
  */
-export async function readHistory(client: Moderato, store: Store, signal?: AbortSignal): Promise<void> {
+export async function readHistory(client: Moderato, store: Store, signal?: AbortSignal, since = ''): Promise<void> {
   const channelId = store.state.channelId
-  try {
-    for (let attempt = 0; attempt < 5; attempt++) {
-      const { deletions } = store.state
-      const struck = store.state.messages.find((m) => m.deletion)?.at ?? ''
-      for (let page = 1, cursor: string | undefined; page <= maxPages; page++) {
-        const { messages, pagination } = await client.chat.listMessages({ channelId, limit: 100, ...(cursor && { cursor }) }, { signal })
-        store.dispatch({ type: 'history', messages, deletions })
-        cursor = pagination.cursor
-        if (!cursor || !struck || messages.some((m) => m.createdAt < struck)) break
-      }
-      if (deletions === store.state.deletions) return
+  let hasAll = !since
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const { deletions } = store.state
+    const until = [since, store.state.messages.find((m) => m.deletion)?.at ?? ''].filter(Boolean).sort()[0]
+    let isEnd = false
+    for (let page = 1, cursor: string | undefined; page <= maxPages; page++) {
+      const { messages, pagination } = await client.chat.listMessages({ channelId, limit: 100, ...(cursor && { cursor }) }, { signal })
+      store.dispatch({ type: 'history', messages, deletions })
+      cursor = pagination.cursor
+      isEnd ||= !cursor || messages.some((m) => m.createdAt < since)
+      if (!cursor || !until || messages.some((m) => m.createdAt < until)) break
     }
-  } catch {
-    // The connection shows that the server cannot be reached; the next one reads the history.
+    if (deletions !== store.state.deletions) continue
+    hasAll ||= isEnd
+    break
   }
+  if (!hasAll) store.dispatch({ type: 'gap' })
 }
 
 /**
@@ -121,6 +186,10 @@ export async function readQueue(client: Moderato, store: Store, signal?: AbortSi
   } catch (error) {
     if (!signal?.aborted) store.dispatch({ type: 'queue-failed', problem: error instanceof Error ? error.message : String(error) })
   }
+}
+
+function pause(error: unknown, signal: AbortSignal): Promise<void> {
+  return wait(1000 * ((error instanceof ModeratoError && error.retryAfter) || 1 + Math.random()), signal)
 }
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -38,19 +38,21 @@ function ConnectionMark() {
   const { store } = useDesk()
   const connection = useStored(store, (state) => state.connection)
   const missed = useStored(store, (state) => state.missed)
-  const seconds = useSecondsSince(connection.state === 'reconnecting' ? connection.since : undefined)
-  const text = connectionText(connection, seconds)
+  const hasGap = useStored(store, (state) => state.hasGap)
+  const isBroken = connection.state === 'reconnecting'
+  const seconds = useSecondsSince(isBroken ? connection.since : undefined)
   return (
     <>
-      {missed > 0 && <span class="chip warn" title="The server sent more than this page could receive. Banned users and deleted messages are not affected.">{plural(missed, 'message')} missed</span>}
-      <span class={`connection ${connection.rightLost ? 'lost' : connection.state}`} role="status" title={connection.reason}>{text}</span>
+      {(hasGap || missed > 0) && <span class="chip warn" title="More messages came than this page could receive or read again. Banned users and deleted messages are not affected.">{missed === 0 ? 'Messages missed' : `${hasGap ? 'More than ' : ''}${plural(missed, 'message')} missed`}</span>}
+      <span class={`connection ${connection.rightLost ? 'lost' : connection.state}`} title={connection.reason}><span role="status">{connectionText(connection)}</span>{isBroken && ` for ${formatDuration(seconds)}`}</span>
+      {connection.state === 'ended' && <Button little onClick={() => location.reload()}>Try again</Button>}
     </>
   )
 }
 
-function connectionText({ state, rightLost }: Connection, seconds: number): string {
+function connectionText({ state, rightLost }: Connection): string {
   if (state === 'connecting') return 'Connecting'
-  if (state === 'reconnecting') return `Reconnecting for ${formatDuration(seconds)}`
+  if (state === 'reconnecting') return 'Reconnecting'
   if (state === 'ended') return 'Not connected'
   return rightLost ? 'Read only' : 'Up to date'
 }
