@@ -1,4 +1,4 @@
-import { Moderato, ModeratoError, SignInError, type PendingSignIn } from '@moderato-live/client'
+import { Moderato, ModeratoError, SignInError, type PendingSignIn, type Tokens } from '@moderato-live/client'
 import { heard } from './clock'
 import { store, stored } from './storage'
 import { Watched } from '../model/watched'
@@ -31,16 +31,20 @@ class Session extends Watched {
     fetch: (input, init) => this.#send(input as string, init ?? {}),
   })
   #access: Access | undefined
+  /** Which sign-in this tab uses. A renewal keeps the id, and another sign-in has another one. */
+  #id: string | undefined
   #renewal: Promise<Access> | undefined
 
   /** start continues an earlier sign-in, or ends the one from which the browser returns. */
   async start(): Promise<void> {
-    addEventListener('storage', (event) => {
-      if (event.key === refreshKey && event.newValue === null) this.#end('You signed out in another tab.')
+    addEventListener('storage', ({ key, newValue }) => {
+      if (key !== refreshKey) return
+      if (newValue === null) this.#end('You signed out in another tab.')
+      else if (this.#id !== undefined && parse(newValue).id !== this.#id) location.reload()
     })
     try {
       const returned = new URL(location.href)
-      if (returned.searchParams.has('state')) return await this.#finish(returned)
+      if (returned.searchParams.has('state') && await this.#finish(returned)) return
       if (stored(refreshKey) === null) return this.#become('signed-out')
       await this.#renew()
     } catch (error) {
@@ -63,21 +67,32 @@ class Session extends Watched {
   async signOut(): Promise<void> {
     const refreshToken = stored(refreshKey)
     const access = this.#access
+    store(refreshKey, null)
     this.#end('')
-    if (access) await this.#auth(access.token, refreshToken).signOut().catch(() => undefined)
+    if (access) await this.#auth(access.token, refreshToken && parse(refreshToken).refreshToken).signOut().catch(() => undefined)
   }
 
-  async #finish(returned: URL): Promise<void> {
+  /**
+   * finish ends a sign-in, and reports whether it succeeded. Any page can send the browser here, so
+   * what fails changes nothing that is stored: neither a sign-in nor what another tab has begun.
+   */
+  async #finish(returned: URL): Promise<boolean> {
     const pending = JSON.parse(stored(pendingKey) ?? '{}') as PendingSignIn & { hash?: string }
-    store(pendingKey, null)
-    history.replaceState(null, '', location.pathname + (pending.hash ?? ''))
-    const auth = this.#auth()
-    const tokens = await auth.finishSignIn(returned, { ...pending, redirectUri })
-    this.#take(tokens)
+    const isOurs = pending.state === returned.searchParams.get('state')
+    if (isOurs) store(pendingKey, null)
+    history.replaceState(null, '', location.pathname + (isOurs ? pending.hash ?? '' : location.hash))
+    try {
+      this.#take(await this.#auth().finishSignIn(returned, { ...pending, redirectUri }), crypto.randomUUID())
+      return true
+    } catch (error) {
+      this.reason = error instanceof SignInError && error.code === 'access_denied' ? 'You did not authorize the console.' : 'The sign-in failed. Sign in again.'
+      return false
+    }
   }
 
-  #take(tokens: { accessToken: string; refreshToken?: string; expiresAt?: string }): Access {
-    if (tokens.refreshToken) store(refreshKey, tokens.refreshToken)
+  #take(tokens: Tokens, id: string): Access {
+    this.#id = id
+    if (tokens.refreshToken) store(refreshKey, `${tokens.refreshToken} ${id}`)
     // The library computes expiresAt from the browser's clock, so this difference is a duration.
     const lifetime = Date.parse(tokens.expiresAt ?? '') - Date.now()
     this.#access = { token: tokens.accessToken, renewAt: performance.now() + lifetime - 30_000 }
@@ -92,9 +107,19 @@ class Session extends Watched {
 
   #renew(): Promise<Access> {
     this.#renewal ??= exclusively(async () => {
-      const refreshToken = stored(refreshKey)
-      if (refreshToken === null) throw new SignInError('Sign in again.', { code: 'invalid_grant' })
-      return this.#take(await this.#auth('', refreshToken).refresh())
+      const before = stored(refreshKey)
+      if (before === null) throw new SignInError('Sign in again.', { code: 'invalid_grant' })
+      const { refreshToken, id } = parse(before)
+      if (this.#id !== undefined && id !== this.#id) {
+        location.reload()
+        throw new SignInError('Another user signed in.', { code: 'signed_out' })
+      }
+      this.#id = id
+      const tokens = await this.#auth('', refreshToken).refresh()
+      const after = stored(refreshKey)
+      if (after !== null && parse(after).id === id) return this.#take(tokens, id)
+      void this.#auth(tokens.accessToken, tokens.refreshToken).signOut().catch(() => undefined)
+      throw new SignInError('You signed out.', { code: 'signed_out' })
     }).finally(() => (this.#renewal = undefined))
     return this.#renewal
   }
@@ -119,14 +144,17 @@ class Session extends Watched {
   }
 
   #failed(error: unknown): void {
-    if (isRefused(error)) return this.#end(error.code === 'access_denied' ? 'You did not authorize the console.' : 'Your sign-in has ended. Sign in again.')
+    if (this.state === 'signed-out') return
+    if (isRefused(error)) {
+      store(refreshKey, null)
+      return this.#end('Your sign-in has ended. Sign in again.')
+    }
     this.reason = error instanceof Error ? error.message : String(error)
     this.#become('unreachable')
   }
 
   #end(reason: string): void {
-    store(refreshKey, null)
-    this.#access = undefined
+    this.#access = this.#id = undefined
     this.reason = reason
     this.#become('signed-out')
   }
@@ -143,9 +171,13 @@ async function request(url: string, init: RequestInit, token: string): Promise<R
   return response
 }
 
-/** isRefused reports whether the server ended the sign-in, as opposed to not answering. */
-function isRefused(error: unknown): error is ModeratoError {
-  return error instanceof SignInError || (error instanceof ModeratoError && error.status !== undefined && error.status < 500 && error.status !== 429)
+/** isRefused reports whether the server ended the sign-in. A proxy that refuses a request does not. */
+const isRefused = (error: unknown): boolean => error instanceof ModeratoError && ['invalid_grant', 'invalid_client'].includes(error.code)
+
+/** parse returns a refresh token that is stored, and the id of its sign-in. */
+function parse(value: string): { refreshToken: string; id: string } {
+  const [refreshToken = '', id = ''] = value.split(' ')
+  return { refreshToken, id }
 }
 
 /** How long a tab waits for the token that another has just renewed. */

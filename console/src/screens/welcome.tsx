@@ -24,9 +24,10 @@ export function Welcome({ state }: { state: SignInState }) {
         </>}
         {state === 'signed-out' && <>
           {session.reason && <Note kind="warn">{session.reason}</Note>}
+          {!isSecureContext && <Note kind="danger">The console needs HTTPS (or localhost).</Note>}
           {!settings.signIn && <Note kind="warn">This server has no sign-in. The operator enables it with --login-url.</Note>}
-          {settings.demoUsers.length > 0 && <DemoUsers busy={busy} onChoose={signIn} />}
-          {settings.signIn && settings.demoUsers.length === 0 && <>
+          {isSecureContext && settings.demoUsers.length > 0 && <DemoUsers busy={busy} onChoose={signIn} />}
+          {isSecureContext && settings.signIn && settings.demoUsers.length === 0 && <>
             <p class="muted">Moderate your channels: live chat, bans and mutes, raids, and the log of who did what.</p>
             <Button kind="main" busy={busy} onClick={() => signIn()}>Sign in</Button>
           </>}
