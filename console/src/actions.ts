@@ -1,5 +1,5 @@
 import { ModeratoError, type Moderato } from '@moderato-live/client'
-import { formatDuration } from './format'
+import { formatDuration, formatFull } from './format'
 import { Watched, useWatched } from './model/watched'
 
 /** What the user did, with its state: shown as done only when the server confirmed it. */
@@ -11,6 +11,8 @@ export interface Notice {
   state: 'busy' | 'done' | 'failed' | 'undone' | 'asking'
   /** The server's message, if it failed. */
   error?: string
+  /** What "Try again" is named instead, if it does something else. */
+  again?: string
   undo?: () => Promise<unknown>
   /** Which batch the undo lifts, if it lifts the bans of many users. */
   batchId?: string
@@ -22,10 +24,11 @@ export interface Notice {
 /** Change sends a change with an idempotency key. */
 export type Change<Result> = (options: { idempotencyKey: string }) => Promise<Result>
 
-/** How long a notice is shown: of what failed longer, so that the user can read it and try again. */
+/** How long a notice is shown: longer if the user must read why. What failed stays until they repeat or dismiss it. */
 const shownFor = 10_000
-const failedFor = 30_000
+const reportFor = 30_000
 const maxNotices = 2
+const maxFailed = 20
 const maxChanges = 100
 
 /** Actions runs what the user does, and keeps what can be undone. */
@@ -55,6 +58,7 @@ class Actions extends Watched {
       } catch (error) {
         const failed: Partial<Notice> = { state: 'failed', error: messageOf(error) }
         if (isWorthRepeating(error)) failed.retry = () => void attempt()
+        if (error instanceof InForceError) Object.assign(failed, { again: 'Replace it', retry: () => (this.dismiss(notice), error.replace()) })
         this.#set(notice, failed)
         return undefined
       }
@@ -110,7 +114,7 @@ class Actions extends Watched {
    */
   undoLatest(): void {
     const latest = this.#changes.at(-1)
-    if (!latest) return this.report('There is nothing to undo on this page. The log can undo earlier bans and mutes.')
+    if (!latest) return this.report('There is nothing to undo on this page. Undo earlier bans and mutes in the log.')
     if (!latest.undo) return this.report(`“${latest.done}” cannot be undone.`)
     if (!latest.batchId || latest.state === 'asking') return void latest.undo()
     this.#set(latest, { state: 'asking' })
@@ -134,9 +138,12 @@ class Actions extends Watched {
   #set(notice: Notice, change: Partial<Notice>): void {
     Object.assign(notice, change)
     if (change.state !== 'failed') delete notice.retry
-    this.notices = [...this.notices.filter((other) => other !== notice), notice].slice(-maxNotices)
+    const all = [...this.notices.filter((other) => other !== notice), notice]
+    const kept = [...all.filter(hasFailed).slice(-maxFailed), ...all.filter((one) => !hasFailed(one)).slice(-maxNotices)]
+    this.notices = all.filter((one) => kept.includes(one))
     clearTimeout(notice.leaving)
-    notice.leaving = notice.state === 'busy' ? undefined : setTimeout(() => this.dismiss(notice), notice.state === 'failed' ? failedFor : shownFor)
+    const stays = notice.state === 'busy' || hasFailed(notice)
+    notice.leaving = stays ? undefined : setTimeout(() => this.dismiss(notice), notice.state === 'failed' ? reportFor : shownFor)
     this.changed()
   }
 }
@@ -152,6 +159,9 @@ export function useNotices(): Notice[] {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** hasFailed reports whether something that the user did failed, as opposed to a report. */
+export const hasFailed = ({ state, doing }: Notice): boolean => state === 'failed' && doing !== ''
 
 const wasRefused = ({ state, retry }: Notice): boolean => state === 'failed' && !retry
 
@@ -172,11 +182,37 @@ export interface Target {
   displayName: string
 }
 
-export function ban(client: Moderato, channelId: string, target: Target, reason?: string, durationSeconds?: number): Promise<unknown> {
+/** InForceError says that nothing was done, because somebody else's ban or mute is in force. The user may replace it. */
+class InForceError extends Error {
+  readonly replace: () => void
+
+  constructor(message: string, replace: () => void) {
+    super(message)
+    this.replace = replace
+  }
+}
+
+const isOver = (kind: 'ban' | 'mute'): Error => new Error(`That ${kind} is no longer in force: somebody changed or removed it.`)
+
+/**
+ * ban bans a user, or makes the ban in force last longer. Only with `replace` does it weaken a ban.
+ * Its undo lifts this ban alone. A ban that replaced another one has no undo, because that would free
+ * whom somebody else banned.
+ */
+export function ban(client: Moderato, channelId: string, target: Target, reason?: string, durationSeconds?: number, replace = false): Promise<unknown> {
   return actions.run(
     `Banning ${target.displayName}`, `Banned ${target.displayName}${durationSeconds ? ` for ${formatDuration(durationSeconds)}` : ''}`,
-    (options) => client.moderation.banUser({ channelId, banUserId: target.id, reason: reason || null, durationSeconds: durationSeconds ?? null, replace: true }, options),
-    () => (options) => client.moderation.removeBan({ channelId, banUserId: target.id, restoreMessages: true }, options),
+    async (options) => {
+      const { ban: before } = await client.moderation.getUser({ channelId, userId: target.id })
+      const made = await client.moderation.banUser({ channelId, banUserId: target.id, reason: reason || null, durationSeconds: durationSeconds ?? null, replace }, options)
+      if (made.changed === false) throw new InForceError(`${target.displayName} is already banned ${made.expiresAt ? `until ${formatFull(made.expiresAt)}` : 'permanently'}.`, () => void ban(client, channelId, target, reason, durationSeconds, true))
+      return { bannedAt: made.bannedAt, isFirst: !before || before.bannedAt === made.bannedAt }
+    },
+    ({ bannedAt, isFirst }) => isFirst ? async (options) => {
+      const { ban: present } = await client.moderation.getUser({ channelId, userId: target.id })
+      if (present?.bannedAt !== bannedAt) throw isOver('ban')
+      return client.moderation.removeBan({ channelId, banUserId: target.id, restoreMessages: true }, options)
+    } : undefined,
   )
 }
 
@@ -187,11 +223,19 @@ export function unban(client: Moderato, channelId: string, target: Target, resto
   )
 }
 
-export function mute(client: Moderato, channelId: string, target: Target, durationSeconds: number, reason?: string): Promise<unknown> {
+/** mute mutes a user who is not muted; with `replace` also one who is, which has no undo. */
+export function mute(client: Moderato, channelId: string, target: Target, durationSeconds: number, reason?: string, replace = false): Promise<unknown> {
   return actions.run(
     `Muting ${target.displayName}`, `Muted ${target.displayName} for ${formatDuration(durationSeconds)}`,
-    (options) => client.moderation.muteUser({ channelId, mutedUserId: target.id, durationSeconds, reason: reason || null, replace: true }, options),
-    () => (options) => client.moderation.removeMute({ channelId, mutedUserId: target.id, restoreMessages: true }, options),
+    (options) => client.moderation.muteUser({ channelId, mutedUserId: target.id, durationSeconds, reason: reason || null, replace }, options).catch((error: ModeratoError) => {
+      if (error.code !== 'MUTE_ACTIVE' || !error.muteExpiresAt) throw error
+      throw new InForceError(`${target.displayName} is already muted until ${formatFull(error.muteExpiresAt.toISOString())}.`, () => void mute(client, channelId, target, durationSeconds, reason, true))
+    }),
+    ({ muteExpiresAt }) => replace ? undefined : async (options) => {
+      const { mute: present } = await client.moderation.getUser({ channelId, userId: target.id })
+      if (present?.muteExpiresAt !== muteExpiresAt) throw isOver('mute')
+      return client.moderation.removeMute({ channelId, mutedUserId: target.id, restoreMessages: true }, options)
+    },
   )
 }
 

@@ -1,14 +1,24 @@
-import { actions, useNotices, type Notice } from '../actions'
+import { actions, hasFailed, useNotices, type Notice } from '../actions'
 import { Button } from './basics'
 import { Icon } from './icon'
 
+/** How many failures are shown. The others appear when these are repeated or dismissed. */
+const shownFailures = 2
+
 /** Toasts tell what became of the latest actions. */
 export function Toasts() {
-  return <div class="toasts" role="status" aria-live="polite">{useNotices().map((notice) => <Toast key={notice.id} notice={notice} />)}</div>
+  const notices = useNotices()
+  const hidden = notices.filter(hasFailed).slice(0, -shownFailures)
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {hidden.length > 0 && <p class="toast failed">and {hidden.length} more failed</p>}
+      {notices.map((notice) => !hidden.includes(notice) && <Toast key={notice.id} notice={notice} />)}
+    </div>
+  )
 }
 
 function Toast({ notice }: { notice: Notice }) {
-  const { state, doing, done, error, undo, retry } = notice
+  const { state, doing, done, error, undo, retry, again = 'Try again' } = notice
   return (
     <div class={`toast ${state}`}>
       {state === 'busy' ? <span class="spinner" /> : <Icon class="state" name={state === 'failed' ? 'warning' : state === 'undone' ? 'undo' : 'check'} />}
@@ -20,7 +30,7 @@ function Toast({ notice }: { notice: Notice }) {
         {state === 'failed' && <>{doing && <strong>{doing} failed. </strong>}{error}</>}
       </p>
       {(state === 'done' || state === 'asking') && undo && <Button little kind="plain" icon="undo" keys="Z" onClick={() => void undo()}>Undo</Button>}
-      {state === 'failed' && retry && <Button little onClick={retry}>Try again</Button>}
+      {state === 'failed' && retry && <Button little onClick={retry}>{again}</Button>}
       {state !== 'busy' && <Button little kind="plain" icon="close" label="Dismiss" onClick={() => actions.dismiss(notice)} />}
     </div>
   )
