@@ -154,12 +154,14 @@ test('a write without a connection fails visibly, and happens once when it is re
   const sent = await post(page, 'delete me offline')
   await page.keyboard.press('k')
   await page.context().setOffline(true)
+  await page.getByText(/Reconnecting for/).waitFor()
   await page.keyboard.press('d')
   await toast(page, /Deleting a message .* failed/).waitFor()
   assert.equal(await row(page, sent.message).and(page.locator('.deleted')).count(), 0, 'nothing is shown as done')
   await page.context().setOffline(false)
   await page.getByRole('button', { name: 'Try again' }).click()
   await row(page, sent.message).getByText('Deleted by').waitFor()
+  await page.getByText('Up to date').waitFor()
 })
 
 test('who loses the role sees so, and cannot act', async (t) => {

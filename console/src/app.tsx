@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { GetProfileResponse } from '@moderato-live/client'
 import { actions } from './actions'
 import { session } from './api/session'
@@ -37,17 +37,23 @@ let wasShown = false
 export function App() {
   const route = useRoute()
   const user = useLoad(readUser, [])
+  // What was read stays if it cannot be read again.
+  const known = useRef(user.data)
+  known.current = user.data ?? known.current
+  useEffect(() => {
+    if (!route.channel && wasShown) user.reload()
+  }, [route.channel])
   useEffect(() => actions.leave(), [route.channel, route.screen, route.part, route.query.get('rule')])
-  if (user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
-  if (!user.data) return <main class="welcome">{user.slow && <Progress />}</main>
-  const { profile, channels } = user.data
+  if (!known.current && user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
+  if (!known.current) return <main class="welcome">{user.slow && <Progress />}</main>
+  const { profile, channels } = known.current
   if (!route.channel && channels.length === 1 && !wasShown) go({ channel: channels[0]!.username }, true)
   wasShown = true
   const channel = channels.find((one) => one.username.toLowerCase() === route.channel.toLowerCase())
   return (
     <>
       {channel
-        ? <ChannelDesk key={channel.id} profile={profile} channels={channels} channel={channel} route={route} />
+        ? <ChannelDesk key={channel.id} profile={profile} channels={channels} channel={channel} route={route} reloadChannels={user.reload} />
         : <Channels profile={profile} channels={channels} unknown={route.channel} />}
       <Toasts />
     </>
@@ -71,7 +77,7 @@ async function readUser(signal: AbortSignal): Promise<{ profile: GetProfileRespo
   return { profile, channels }
 }
 
-function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfileResponse; channels: OwnChannel[]; channel: OwnChannel; route: Route }) {
+function ChannelDesk({ profile, channels, channel, route, reloadChannels }: { route: Route } & Pick<Desk, 'profile' | 'channels' | 'channel' | 'reloadChannels'>) {
   const store = useMemo(() => new Store(channel.id, channel.stream), [channel.id])
   const names = useMemo(() => new Names(client), [channel.id])
   const [card, setCard] = useState<{ userId: string; form: 'ban' | 'mute' | undefined; displayName: string } | undefined>()
@@ -79,7 +85,7 @@ function ChannelDesk({ profile, channels, channel, route }: { profile: GetProfil
   useLive(store)
   const rules = useLoad((signal) => client.rules.getChatRules({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.rules')])
   const desk: Desk = {
-    client, profile, channels, channel, store, names, rules, userId: card?.userId,
+    client, profile, channels, channel, reloadChannels, store, names, rules, userId: card?.userId,
     openCard: (userId, form, displayName = '') => setCard(userId === undefined ? undefined : { userId, form, displayName }),
   }
   const to = (screen: Route['screen'], part = '') => () => go({ channel: channel.username, screen, part })

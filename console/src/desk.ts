@@ -22,6 +22,8 @@ export interface Desk {
   profile: GetProfileResponse
   channels: OwnChannel[]
   channel: OwnChannel
+  /** Reads the channels again: which the user moderates, and which are live. */
+  reloadChannels: () => void
   store: Store
   names: Names
   /** The rules of the chat, of which every screen knows the names. */

@@ -45,3 +45,8 @@ test('the first visit shows a day', async () => {
   const { entries, hasMore } = await readAway(clientOf([row(90_000, 'channel.mute'), row(100, 'channel.mute')]), 'c', undefined, 90_001_000, 500)
   assert.deepEqual([entries.length, hasMore], [1, false])
 })
+
+test('what was stored after the last visit is shown, though its time is earlier', async () => {
+  const { entries } = await readAway(clientOf([row(100, 'channel.mute'), row(90, 'channel.mute')]), 'c', { sequence: 90, at: new Date(110_000).toISOString() }, 200_000, 500)
+  assert.deepEqual(entries.map(({ sequence }) => sequence), [100])
+})

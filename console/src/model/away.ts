@@ -11,6 +11,8 @@ export interface Seen {
 /** The most entries that are read, of bans outside of batches and of all else: a raid must not hide the rest. */
 export const maxEntries = 500
 const firstVisit = 86_400_000
+/** How long before the last visit the time of an entry may be that was stored after it. */
+const overlap = 60_000
 
 const keyOf = (channelId: string, userId: string): string => `moderato-console-seen:${channelId}:${userId}`
 
@@ -37,7 +39,7 @@ export interface AwayLog {
  */
 export async function readAway(client: Moderato, channelId: string, seen: Seen | undefined, now: number, max: number, signal?: AbortSignal, isWanted: (entry: LogEntry) => boolean = () => true): Promise<AwayLog> {
   const isOld = (row: LogEntry): boolean => row.sequence <= (seen?.sequence ?? 0)
-  const since = new Date(seen ? Date.parse(seen.at) : now - firstVisit).toISOString()
+  const since = new Date(seen ? Date.parse(seen.at) - overlap : now - firstVisit).toISOString()
   const read = async (type: string[], cause: ('moderator' | 'revert')[]): Promise<AwayLog> => {
     const entries: LogEntry[] = []
     let wanted = 0

@@ -68,7 +68,8 @@ function useSecondsSince(since: number | undefined): number {
 }
 
 function ChannelSwitch({ onClose }: { onClose: () => void }) {
-  const { channels, channel } = useDesk()
+  const { channels, channel, reloadChannels } = useDesk()
+  useEffect(reloadChannels, [])
   return (
     <Dialog title="Switch channel" onClose={onClose}>
       <ul class="lines">
