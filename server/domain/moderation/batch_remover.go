@@ -3,7 +3,6 @@ package moderation
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -32,9 +31,9 @@ type BatchRemover struct {
 	Keep time.Duration
 }
 
-// isUnused is the SQL condition that no ban, no replaced ban and no sweep has a batch. No ban joins such
-// a batch: only sweeps do that, until their afterglow ends, and their rows are kept for longer.
-const isUnused = `x.created_at < ? AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.batch_id = x.id)
+// isUnused is the SQL condition that no ban, no replaced ban and no sweep has a batch. No ban joins
+// such a batch: only sweeps do that, until their afterglow ends, and their rows are kept for longer.
+const isUnused = `NOT EXISTS (SELECT 1 FROM bans b WHERE b.batch_id = x.id)
 	AND NOT EXISTS (SELECT 1 FROM replaced_bans r WHERE r.batch_id = x.id)
 	AND NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.batch_id = x.id)`
 
@@ -45,9 +44,9 @@ func (w *BatchRemover) Job() jobs.Job {
 	}
 }
 
-// from returns the clause for batches, by their age.
-func (w *BatchRemover) from() string {
-	return " FROM ban_batches x" + w.Store.ByIndex("banbatch_created_at") + " WHERE " + isUnused
+// from returns the clause for batches that are older than an SQL expression.
+func (w *BatchRemover) from(before string) string {
+	return " FROM ban_batches x" + w.Store.ByIndex("banbatch_created_at") + " WHERE x.created_at < " + before + " AND " + isUnused
 }
 
 // before returns the time before which batches are old.
@@ -62,7 +61,7 @@ func (w *BatchRemover) due() (query string, args []any) {
 		return "SELECT 1 FROM ban_batches WHERE 1 = 0", nil
 	}
 	now, args := w.Store.Clock.Expression()
-	return "SELECT 1" + strings.Replace(w.from(), "?", fmt.Sprintf("%s - %d", now, w.Keep.Milliseconds()), 1), args
+	return "SELECT 1" + w.from(fmt.Sprintf("%s - %d", now, w.Keep.Milliseconds())), args
 }
 
 // RemoveOld removes some old batches. It reports whether there may be more.
@@ -75,7 +74,7 @@ func (w *BatchRemover) RemoveOld(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	var old []uid.ID
-	err = store.QueryEach(ctx, w.Store.Read, "SELECT x.id"+w.from()+" ORDER BY x.created_at"+store.Limit(batchesRemoved), []any{before}, func(scan func(...any) error) error {
+	err = store.QueryEach(ctx, w.Store.Read, "SELECT x.id"+w.from("?")+" ORDER BY x.created_at"+store.Limit(batchesRemoved), []any{before}, func(scan func(...any) error) error {
 		var id uid.ID
 		err := scan(&id)
 		old = append(old, id)

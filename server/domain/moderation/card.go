@@ -25,34 +25,26 @@ const (
 	cardChannels = 1000
 )
 
-// readCard reads what the card of a user in a channel adds to their state.
-func readCard(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*moderatov1.UserCard, error) {
-	card := &moderatov1.UserCard{Account: &moderatov1.UserAccount{}}
+// readCard reads what the card of a user in a channel adds to what readState reads.
+func readCard(ctx context.Context, s *store.Store, channelID, userID uid.ID, card *moderatov1.UserCard) error {
 	first, err := chat.FirstOf(ctx, s, channelID, userID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if first != nil {
 		card.Account.FirstMessageAt = first.Proto()
 	}
-	user, err := s.Read.User.Get(ctx, userID)
-	if err != nil {
-		return nil, s.Classify(err)
-	}
-	if user.AccountCreatedAt != nil {
-		card.Account.CreatedAt = user.AccountCreatedAt.Proto()
-	}
 	if card.Held, err = held.Latest(ctx, s, channelID, userID, cardHeld); err != nil {
-		return nil, err
+		return err
 	}
 	if card.Log, err = readLog(ctx, s, &logQuery{channelID: channelID, userID: userID, types: logged, before: math.MaxInt64, limit: cardEntries}); err != nil {
-		return nil, s.Classify(err)
+		return s.Classify(err)
 	}
 	card.Log = card.GetLog()[:min(len(card.GetLog()), cardEntries)]
 	if caller := authn.FromContext(ctx); caller.ActsAsUser() {
 		card.Elsewhere, err = readElsewhere(ctx, s, elsewhereQuery{callerID: caller.UserID, channelID: channelID, userID: userID})
 	}
-	return card, err
+	return err
 }
 
 // elsewhereQuery holds the parameters of elsewhere.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/store"
@@ -12,8 +13,8 @@ import (
 	"github.com/moderato-live/moderato/test/storetest"
 )
 
-// TestBansReadByKey checks that bans which are made together, a batch of bans and its undo
-// read users and channels by key. Without index hints, the databases scan small tables, such as
+// TestBansReadByKey checks that bans which are made together, a batch of bans and its undo,
+// and a revert read users and channels by key. Without index hints, the databases scan small tables, such as
 // those of the test. They also scan a large table after an import, until its statistics are
 // updated: each ban would then read all users.
 func TestBansReadByKey(t *testing.T) {
@@ -37,6 +38,14 @@ func TestBansReadByKey(t *testing.T) {
 			wantReason(t, err, "OK")
 		}
 		d.undo(d.banAll(servertest.Owner, moderators...).GetBatchId(), true)
+		d.mustMute(servertest.Owner, users[0])
+		d.mustBan(servertest.Owner, moderators[0])
+		reverted, err := d.Moderation.RevertModerator(d.creds[servertest.Owner].Context(), &moderatov1.RevertModeratorRequest{
+			ChannelId: servertest.Owner.String(), ModeratorId: servertest.Owner.String(), Since: d.Store.Clock.Local().Add(-time.Hour).Proto(),
+		})
+		if err != nil || reverted.GetCounts().GetUnbanned() != int32(len(users))+1 || reverted.GetCounts().GetUnmuted() != 1 {
+			t.Fatalf("the revert returns %v (%v)", reverted, err)
+		}
 		sent := slices.Concat(recorder.Sent(), recorder.Executed())
 		slices.SortFunc(sent, func(a, b storetest.Statement) int { return strings.Compare(a.Text, b.Text) })
 		for _, q := range slices.CompactFunc(sent, func(a, b storetest.Statement) bool { return a.Text == b.Text }) {

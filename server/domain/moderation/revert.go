@@ -16,7 +16,6 @@ import (
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authz"
-	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -137,13 +136,15 @@ func planRevert(ctx context.Context, c *change.Change, of reverted) (*revert, er
 
 // plan is planRevert for some of the bans and mutes.
 func (r *revert) plan(ctx context.Context, c *change.Change, some []*sanction) error {
-	names, err := lockNames(ctx, c, usersOf(some))
+	locked, err := lockUsers(ctx, c, usersOf(some))
 	if err != nil {
 		return err
 	}
 	var bans []*ban
 	for _, x := range some {
+		x.person = locked[x.userID]
 		if x.ban != nil {
+			x.ban.person = x.person
 			bans = append(bans, x.ban.ban)
 		}
 	}
@@ -152,11 +153,10 @@ func (r *revert) plan(ctx context.Context, c *change.Change, some []*sanction) e
 		return err
 	}
 	for _, x := range some {
-		name, exists := names[x.userID]
-		if !exists {
+		if _, exists := locked[x.userID]; !exists {
 			continue
 		}
-		row := &moderatov1.BatchResult{UserId: new(x.userID.String()), Username: &name, Status: statusUnmuted}
+		row := &moderatov1.BatchResult{UserId: new(x.userID.String()), Username: &x.username, Status: statusUnmuted}
 		if x.ban != nil {
 			x.ban = lifted[x.userID]
 			row.Status = x.ban.status()
@@ -253,13 +253,13 @@ func (r *reverted) find(ctx context.Context, c *change.Change, limit int) ([]*sa
 // findBans returns the present bans of the moderator.
 func (r *reverted) findBans(ctx context.Context, c *change.Change, limit int) (found []*sanction, err error) {
 	of := c.Store
-	err = store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+personColumns+`, `+authz.IsModerator("b.channel_id", "b.user_id")+`
-		FROM bans b`+of.ByIndex("ban_moderator_id_channel_id_banned_at_user_id")+of.OrderedJoin()+`users u ON u.id = b.user_id
-		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+` AND u.`+users.Exists+`
+	err = store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+authz.IsModerator("b.channel_id", "b.user_id")+`
+		FROM bans b`+of.ByIndex("ban_moderator_id_channel_id_banned_at_user_id")+`
+		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+`
 		ORDER BY b.banned_at, b.user_id`+store.Limit(limit), []any{r.moderatorID, c.ChannelID, r.since}, func(scan func(...any) error) error {
 		b := &ban{moderatorID: r.moderatorID}
-		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.username, &b.displayName, &b.avatarURL, &b.isModerator)
-		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: &undone{ban: b}, person: b.person})
+		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.isModerator)
+		found = append(found, &sanction{userID: b.userID, at: b.bannedAt, ban: &undone{ban: b}})
 		return err
 	})
 	return found, err
@@ -267,13 +267,12 @@ func (r *reverted) findBans(ctx context.Context, c *change.Change, limit int) (f
 
 // findMutes returns the present mutes of which a column has a value, which an index finds.
 func findMutes(ctx context.Context, c *change.Change, index, column string, value uid.ID, since instant.Instant, limit int) (found []*sanction, err error) {
-	of := c.Store
-	err = store.QueryEach(ctx, c.Tx, `SELECT m.moderator_id, m.user_id, m.muted_at, m.reason, m.expires_at, `+personColumns+`
-		FROM mutes m`+of.ByIndex(index)+of.OrderedJoin()+`users u ON u.id = m.user_id
-		WHERE m.`+column+` = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ? AND u.`+users.Exists+`
+	err = store.QueryEach(ctx, c.Tx, `SELECT m.moderator_id, m.user_id, m.muted_at, m.reason, m.expires_at
+		FROM mutes m`+c.Store.ByIndex(index)+`
+		WHERE m.`+column+` = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ?
 		ORDER BY m.muted_at, m.user_id`+store.Limit(limit), []any{value, c.ChannelID, since, c.Now}, func(scan func(...any) error) error {
 		x := &sanction{mute: &ent.Mute{ChannelID: c.ChannelID}}
-		err := scan(&x.mute.ModeratorID, &x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt, &x.username, &x.displayName, &x.avatarURL)
+		err := scan(&x.mute.ModeratorID, &x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt)
 		x.userID, x.at = x.mute.UserID, x.mute.MutedAt
 		found = append(found, x)
 		return err

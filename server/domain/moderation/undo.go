@@ -93,11 +93,11 @@ func restoreLocked(ctx context.Context, c *change.Change, ids []uid.ID, by chat.
 	if len(ids) == 0 {
 		return nil
 	}
-	names, err := lockNames(ctx, c, ids)
+	locked, err := lockUsers(ctx, c, ids)
 	if err != nil {
 		return err
 	}
-	return restore(ctx, c, slices.Collect(maps.Keys(names)), by)
+	return restore(ctx, c, slices.Collect(maps.Keys(locked)), by)
 }
 
 // undo is an undo of a batch that is about to be applied.
@@ -131,7 +131,7 @@ func planUndo(ctx context.Context, c *change.Change, batchID uid.ID) (*undo, err
 
 // plan is planUndo for some of the users.
 func (u *undo) plan(ctx context.Context, c *change.Change, batchID uid.ID, ids []uid.ID) error {
-	names, err := lockNames(ctx, c, ids)
+	locked, err := lockUsers(ctx, c, ids)
 	if err != nil {
 		return err
 	}
@@ -153,11 +153,11 @@ func (u *undo) plan(ctx context.Context, c *change.Change, batchID uid.ID, ids [
 		return err
 	}
 	for _, id := range ids {
-		name, exists := names[id]
+		user, exists := locked[id]
 		if !exists {
 			continue
 		}
-		row := &moderatov1.BatchResult{UserId: new(id.String()), Username: &name, Status: u.add(bans[id], lifted[id])}
+		row := &moderatov1.BatchResult{UserId: new(id.String()), Username: &user.username, Status: u.add(bans[id], lifted[id])}
 		if len(u.result.GetResults()) < maxUndoResults {
 			u.result.Results = append(u.result.Results, row)
 		}
@@ -219,18 +219,17 @@ func bannedBy(ctx context.Context, tx *ent.Tx, row *ent.BanBatch) ([]uid.ID, err
 	return ids, err
 }
 
-// lockNames returns the usernames of those users who exist, and locks these users against
-// deletion until the transaction ends: their messages must not become visible after
-// the response to the deletion.
-func lockNames(ctx context.Context, c *change.Change, ids []uid.ID) (map[uid.ID]string, error) {
-	names := make(map[uid.ID]string, len(ids))
-	err := store.QueryEach(ctx, c.Tx, "SELECT id, username FROM users"+c.Store.ByPrimaryKey("users")+" WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists+
-		" ORDER BY id"+c.Store.ForShare(), store.Args(ids), func(scan func(...any) error) error {
+// lockUsers returns those users who exist, and locks them against deletion until the
+// transaction ends: their messages must not become visible after the response to the deletion.
+func lockUsers(ctx context.Context, c *change.Change, ids []uid.ID) (map[uid.ID]person, error) {
+	locked := make(map[uid.ID]person, len(ids))
+	err := store.QueryEach(ctx, c.Tx, "SELECT u.id, "+personColumns+" FROM users u"+c.Store.ByPrimaryKey("users")+" WHERE u.id IN ("+store.Placeholders(len(ids))+") AND u."+users.Exists+
+		" ORDER BY u.id"+c.Store.ForShare(), store.Args(ids), func(scan func(...any) error) error {
 		var id uid.ID
-		var name string
-		err := scan(&id, &name)
-		names[id] = name
+		var p person
+		err := scan(&id, &p.username, &p.displayName, &p.avatarURL)
+		locked[id] = p
 		return err
 	})
-	return names, err
+	return locked, err
 }

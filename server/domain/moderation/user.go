@@ -36,8 +36,7 @@ func (s *Service) GetUser(ctx context.Context, req *moderatov1.GetUserRequest) (
 		if result, err = readUserInChannel(ctx, of, channelID, key, hasCard); err != nil || !hasCard {
 			return err
 		}
-		result.Card, err = readCard(ctx, of, channelID, uid.MustParse(result.GetUser().GetId()))
-		return err
+		return readCard(ctx, of, channelID, uid.MustParse(result.GetUser().GetId()), result.GetCard())
 	})
 	return result, err
 }
@@ -77,7 +76,7 @@ var userInChannel = store.Declare(func(d *store.Dialect, q userQuery) (string, [
 	}
 	hasRole := "EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = u.id AND r.role = ?)"
 	query := `
-		SELECT u.id, u.display_name, u.slug, u.avatar_url, ` + hasRole + `, ` + hasRole + `, ` + hasRole + `, f.followed_at, ` + subscription + `,
+		SELECT u.id, u.display_name, u.slug, u.avatar_url, u.account_created_at, ` + hasRole + `, ` + hasRole + `, ` + hasRole + `, f.followed_at, ` + subscription + `,
 			b.banned_at, ` + sanctionColumns("b", "b.batch_id", "NULL", "bb") + `, ` + sanctionColumns("mutes", "NULL", "mutes.rule_id", "mb") + `
 		FROM users u
 		LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id AND ` + authz.InForce(d.Clock, "b") + `
@@ -95,11 +94,17 @@ var userInChannel = store.Declare(func(d *store.Dialect, q userQuery) (string, [
 	return query, append(all, q.channelID, q.channelID, q.channelID, q.channelID, key)
 })
 
-// readState reads a row of userInChannel. The ban and the mute have a sanction only if
-// hasCard is true.
+// readState reads a row of userInChannel. Only if hasCard is true, there is a card, and the ban
+// and the mute have a sanction.
 func readState(r *store.Row, channelID uid.ID, hasCard bool, result *moderatov1.GetUserResponse) {
 	id := r.ID()
 	result.User = &moderatov1.UserSummary{Id: id.String(), DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text()}
+	if createdAt := r.OptionalInstant(); hasCard {
+		result.Card = &moderatov1.UserCard{Account: &moderatov1.UserAccount{}}
+		if createdAt != nil {
+			result.Card.Account.CreatedAt = createdAt.Proto()
+		}
+	}
 	if id == channelID {
 		result.Roles = append(result.Roles, "owner")
 	}
