@@ -18,7 +18,7 @@ var byKey = regexp.MustCompile(`(?m)^(SEARCH messages .*_autoindex_messages_1|ta
 
 // TestChatQueryPlans explains the statements of a page of a channel's messages, and of those
 // of one of its users, and of the next page: each reads its index in order. Then it explains the
-// statements that remove old messages.
+// statements that find which messages are visible, and that remove old messages.
 func TestChatQueryPlans(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
 		const users = 50
@@ -73,6 +73,18 @@ func TestChatQueryPlans(t *testing.T) {
 		for _, table := range []string{"m", "d"} {
 			wantPlan(t, s.Store, "the latest message of a user", statement, table, "message_user_id_channel_id_generation_sent_at_id")
 		}
+		page, _, err := chat.List(t.Context(), s.Store, owner, 1, nil, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := make([]uid.ID, len(page))
+		for n, m := range page {
+			ids[n] = m.ID
+		}
+		if _, err := chat.Visible(t.Context(), s.Store, ids); err != nil {
+			t.Fatal(err)
+		}
+		visible := recorded.of(t, "messages m")
 		old := chat.NewRetention(s.Store, slog.New(slog.DiscardHandler), chat.MinRetention)
 		if more, err := old.Remove(t.Context()); !more || err != nil {
 			t.Fatalf("no old messages were removed: %v", err)
@@ -98,6 +110,7 @@ func TestChatQueryPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		visited := recorded.of(t, "channels c")
+		wantPlan(t, s.Store, "visible messages", visible, "m", key("messages"))
 		wantPlan(t, s.Store, "old messages", found, "m", "message_channel_id_sent_at_id")
 		wantPlan(t, s.Store, "channels with old messages", visited, "c", key("channels"))
 		wantPlan(t, s.Store, "the oldest message of channels", visited, "m", "message_channel_id_sent_at_id")

@@ -130,7 +130,7 @@ const MaxVisible = 500
 func Visible(ctx context.Context, s *store.Store, ids []uid.ID) (map[uid.ID]bool, error) {
 	visible := make(map[uid.ID]bool, len(ids))
 	err := store.QueryEach(ctx, s.Read, `
-		SELECT m.id FROM messages m JOIN channels c ON c.id = m.channel_id JOIN users u ON u.id = m.user_id
+		SELECT m.id FROM messages m`+s.ByPrimaryKey("messages")+s.OrderedJoin()+`channels c ON c.id = m.channel_id`+s.OrderedJoin()+`users u ON u.id = m.user_id
 		WHERE m.id IN (`+store.Placeholders(len(ids))+`) AND u.`+users.Exists+` AND m.generation = `+generation("m.channel_id", "m.user_id"),
 		store.Args(ids), func(scan func(...any) error) error {
 			var id uid.ID
