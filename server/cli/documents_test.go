@@ -189,8 +189,15 @@ type workplace struct {
 
 func newWorkplace(t *testing.T, flags ...string) *workplace {
 	t.Helper()
-	w := &workplace{directory: demoDirectory(t)}
-	w.Server = process.Serve(t, store.URL{Path: filepath.Join(w.directory, "moderato.db")}, append(flags, "--demo")...)
+	directory := demoDirectory(t)
+	return newWorkplaceOn(t, directory, store.URL{Path: filepath.Join(directory, "moderato.db")}, flags...)
+}
+
+// newWorkplaceOn is newWorkplace with any database.
+func newWorkplaceOn(t *testing.T, directory string, url store.URL, flags ...string) *workplace {
+	t.Helper()
+	w := &workplace{directory: directory}
+	w.Server = process.Serve(t, url, append(flags, "--demo")...)
 	w.Printed() // once it is loaded
 	w.environ = append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+w.REST, "MODERATO_GRPC_SERVER="+w.GRPC,
 		"PATH="+filepath.Join(w.directory, "bin")+":"+os.Getenv("PATH"))

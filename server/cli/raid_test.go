@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/test/servertest"
+	"github.com/moderato-live/moderato/test/servertest/process"
 	"github.com/moderato-live/moderato/test/storetest"
 )
 
@@ -35,21 +37,23 @@ func (w wants) check(t *testing.T, out string) {
 
 // TestDocumentedRaidDrill runs the drill of docs/moderation.md.
 func TestDocumentedRaidDrill(t *testing.T) {
-	t.Parallel()
-	w, commands := newWorkplace(t), ""
-	for _, heading := range []string{"The raid drill", "Preview", "Commit", "The evidence", "Undo"} {
-		commands += block(t, "docs/moderation.md: "+heading+"/1")
-	}
-	wants{
-		"60 accounts followed the channel and posted 120 messages",
-		`"matched":60`, `"sample":[{`, "gems",
-		`"status":"COMPLETE"`, `"banned":60`,
-		"posted 0 messages", "20 of the accounts were banned or muted", "no message is left to sweep",
-		`"bannedCount":80,"stillBannedCount":80`,
-		`"type":"channel.ban"`, `"cause":"batch"`, `"evidence":[{"messageId":"`, `"text":"`, `"messageId":"`, `"text":"`,
-		`}],"pagination":{"cursor":""}`,
-		`"unbanned":80`,
-	}.check(t, w.run(t, smallRaid(commands)))
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		w, commands := newWorkplaceOn(t, demoDirectory(t), url), ""
+		w.environ = append(w.environ, "MODERATO_DB="+strings.TrimPrefix(process.DBFlag(url), "--db="))
+		for _, heading := range []string{"The raid drill", "Preview", "Commit", "The evidence", "Undo"} {
+			commands += block(t, "docs/moderation.md: "+heading+"/1")
+		}
+		wants{
+			"60 accounts followed the channel and posted 120 messages",
+			`"matched":60`, `"sample":[{`, "gems",
+			`"status":"COMPLETE"`, `"banned":60`,
+			"posted 0 messages", "20 of the accounts were banned or muted", "no message is left to sweep",
+			`"bannedCount":80,"stillBannedCount":80`,
+			`"type":"channel.ban"`, `"cause":"batch"`, `"evidence":[{"messageId":"`, `"text":"`, `"messageId":"`, `"text":"`,
+			`}],"pagination":{"cursor":""}`,
+			`"unbanned":80`,
+		}.check(t, w.run(t, smallRaid(commands)))
+	})
 }
 
 // TestRaidsOfDemo raids a demo several times, and checks that the sweep that is printed
