@@ -13,10 +13,10 @@ import (
 	"github.com/moderato-live/moderato/test/storetest"
 )
 
-// TestBansReadByKey checks that bans which are made together, a batch of bans and its undo,
-// and a revert read users and channels by key. Without index hints, the databases scan small tables, such as
-// those of the test. They also scan a large table after an import, until its statistics are
-// updated: each ban would then read all users.
+// TestBansReadByKey checks that bans which are made together, a batch of bans, its undo, and a
+// revert read users and channels by key. Without index hints, the databases scan small tables,
+// such as those of the test. They also scan a large table after an import, until its statistics
+// are updated: each ban would then read all users.
 func TestBansReadByKey(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		d, recorder := newRecordedDrive(t, url)
