@@ -154,7 +154,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 		path   string
 		body   string
 	}{
-		{"get_metrics", moderator, 200, "GET", "/v1/moderation/metrics?stepSeconds=3600&since=2026-11-20T11:59:00Z&channelId=" + channel, ""},
+		{"get_metrics", moderator, 200, "GET", "/v1/moderation/metrics?stepSeconds=3600&since=2026-11-20T12:00:00Z&channelId=" + channel, ""},
 		{"list_moderated_channels", moderator, 200, "GET", channelsPath + "?userId=" + servertest.Moderator.String(), ""},
 		{"list_moderators", moderator, 200, "GET", listModerators(), ""},
 		{"add_moderator", owner, 200, "POST", moderatorsPath, roleArgs(servertest.Viewer)},
