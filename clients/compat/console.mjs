@@ -159,7 +159,7 @@ test('a write without a connection fails visibly, and happens once when it is re
   await toast(page, /Deleting a message .* failed/).waitFor()
   assert.equal(await row(page, sent.message).and(page.locator('.deleted')).count(), 0, 'nothing is shown as done')
   await page.context().setOffline(false)
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await toast(page, /failed/).getByRole('button', { name: 'Try again' }).click()
   await row(page, sent.message).getByText('Deleted by').waitFor()
   await page.getByText('Up to date').waitFor()
 })
