@@ -64,7 +64,7 @@ func (s *Service) checkAhead(ctx context.Context, channelID uid.ID, want wanted)
 	}
 	d, err := s.draft(ctx, channelID, want)
 	if err != nil || !d.hasPut {
-		return nil, nil //nolint:nilerr,nilnil // the transaction finds what is wrong
+		return nil, nil //nolint:nilnil // the transaction finds what is wrong
 	}
 	release, err := s.Turns.Turn(ctx, channelID)
 	if err != nil {
