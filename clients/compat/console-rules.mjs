@@ -140,6 +140,19 @@ test('the owner has a badge, and a rule that the page does not know is no first 
   await row(page, held.message).getByText('Held: a former rule, a former rule').waitFor()
 })
 
+test('a rule that is written stays while the rules cannot be read again', async (t) => {
+  const page = await signIn(t, { screen: 'rules/rules' })
+  await page.getByRole('button', { name: 'New rule' }).click()
+  await page.getByRole('button', { name: 'Terms Words and phrases' }).click()
+  await page.getByLabel('Name').fill('half written')
+  await page.route('**/v1/chats/rules?**', (route) => route.abort(), { times: 1 })
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/v1/chats/rules?'))
+  await rule(t, 'another')
+  await failed
+  await page.waitForResponse((response) => response.url().includes('/v1/chats/rules?')) // it is read again by itself
+  assert.equal(await page.getByLabel('Name').inputValue(), 'half written')
+})
+
 test('a rule is tried while it is written, saved, switched off, and its version restored', async (t) => {
   await rule(t, 'spam') // finds stored messages
   const page = await signIn(t, { screen: 'rules/rules' })

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { GetProfileResponse } from '@moderato-live/client'
 import { actions } from './actions'
 import { session } from './api/session'
@@ -23,7 +23,7 @@ import { Bar, Rail } from './screens/shell'
 import { ShortcutsDialog } from './screens/shortcuts'
 import { Problem, Progress } from './ui/basics'
 import { keyLevels, useKeys } from './ui/keys'
-import { useLoad } from './ui/load'
+import { useKept, useLoad } from './ui/load'
 import { Toasts } from './ui/toasts'
 
 const { client } = session
@@ -36,17 +36,14 @@ let wasShown = false
 /** App is the console of a user who is signed in. */
 export function App() {
   const route = useRoute()
-  const user = useLoad(readUser, [])
-  // What was read stays if it cannot be read again.
-  const known = useRef(user.data)
-  known.current = user.data ?? known.current
+  const user = useKept(useLoad(readUser, []))
   useEffect(() => {
     if (!route.channel && wasShown) user.reload()
   }, [route.channel])
   useEffect(() => actions.leave(), [route.channel, route.screen, route.part, route.query.get('rule')])
-  if (!known.current && user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
-  if (!known.current) return <main class="welcome">{user.slow && <Progress />}</main>
-  const { profile, channels } = known.current
+  if (!user.data && user.error) return <main class="welcome"><div class="panel"><Problem error={user.error} onRetry={user.reload} /></div></main>
+  if (!user.data) return <main class="welcome">{user.slow && <Progress />}</main>
+  const { profile, channels } = user.data
   if (!route.channel && channels.length === 1 && !wasShown) go({ channel: channels[0]!.username }, true)
   wasShown = true
   const channel = channels.find((one) => one.username.toLowerCase() === route.channel.toLowerCase())
@@ -83,7 +80,7 @@ function ChannelDesk({ profile, channels, channel, route, reloadChannels }: { ro
   const [card, setCard] = useState<{ userId: string; form: 'ban' | 'mute' | undefined; displayName: string } | undefined>()
   const [help, setHelp] = useState(false)
   useLive(store)
-  const rules = useLoad((signal) => client.rules.getChatRules({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.rules')])
+  const rules = useKept(useLoad((signal) => client.rules.getChatRules({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.rules')]))
   const desk: Desk = {
     client, profile, channels, channel, reloadChannels, store, names, rules, userId: card?.userId,
     openCard: (userId, form, displayName = '') => setCard(userId === undefined ? undefined : { userId, form, displayName }),

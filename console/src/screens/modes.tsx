@@ -9,7 +9,7 @@ import { hrefOf } from '../route'
 import { Button, Choices, Note, Remaining, Time } from '../ui/basics'
 import { reread } from '../ui/conflict'
 import { Icon } from '../ui/icon'
-import { useLoad, type Loaded } from '../ui/load'
+import { useKept, useLoad, type Loaded } from '../ui/load'
 import { Waiting } from '../ui/page'
 import { Select } from '../ui/select'
 import { AfterglowChips } from './batches'
@@ -22,13 +22,13 @@ export function useLatest(store: Store, prefix: string): string {
 /** useModes reads the settings of the chat, and again when somebody changed them. */
 function useModes(): Loaded<GetModerationSettingsResponse> {
   const { client, channel, store } = useDesk()
-  return useLoad((signal) => client.rules.getModerationSettings({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.settings')])
+  return useKept(useLoad((signal) => client.rules.getModerationSettings({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.chat.settings')]))
 }
 
 /** useShield reads the shield, and again when it was raised, lowered or changed. */
 export function useShield(): Loaded<GetShieldResponse> {
   const { client, channel, store } = useDesk()
-  return useLoad((signal) => client.rules.getShield({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.shield')])
+  return useKept(useLoad((signal) => client.rules.getShield({ channelId: channel.id }, { signal }), [channel.id, useLatest(store, 'channel.shield')]))
 }
 
 /** ModeStrip shows above the chat what restricts it, and for how long. */

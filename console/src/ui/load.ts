@@ -31,6 +31,24 @@ export function useLoad<Data>(read: (signal: AbortSignal) => Promise<Data>, inpu
   return { data: result.data, error: result.error, slow, reload: useCallback(() => setAttempt((n) => n + 1), []) }
 }
 
+/** After how long is read again what could not be read again. */
+const retryAfter = 5_000
+
+/**
+ * useKept keeps what was read last while it cannot be read again, so that a form that shows it stays
+ * as well. The inputs of what is loaded must not change whose data it is.
+ */
+export function useKept<Data>(loaded: Loaded<Data>): Loaded<Data> {
+  const last = useRef(loaded.data)
+  last.current = loaded.data ?? last.current
+  useEffect(() => {
+    if (!loaded.error || last.current === undefined) return
+    const timer = setTimeout(loaded.reload, retryAfter)
+    return () => clearTimeout(timer)
+  }, [loaded.error])
+  return { ...loaded, data: last.current }
+}
+
 /** How many pages without rows are passed over until the user decides to search on. */
 const maxEmptyPages = 20
 
