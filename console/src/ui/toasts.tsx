@@ -1,4 +1,5 @@
 import { actions, hasFailed, useNotices, type Notice } from '../actions'
+import { plural } from '../format'
 import { Button } from './basics'
 import { Icon } from './icon'
 
@@ -11,7 +12,7 @@ export function Toasts() {
   const hidden = notices.filter(hasFailed).slice(0, -shownFailures)
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {hidden.length > 0 && <p class="toast failed">and {hidden.length} more failed</p>}
+      {hidden.length > 0 && <p class="toast failed">{plural(hidden.length, 'earlier action')} failed too</p>}
       {notices.map((notice) => !hidden.includes(notice) && <Toast key={notice.id} notice={notice} />)}
     </div>
   )
