@@ -95,9 +95,8 @@ var heldPage = store.Declare(func(d *store.Dialect, q heldQuery) (string, []any)
 	return selectFrom(d, from) + end, append(args, place...)
 })
 
-// ofExistingSender is the condition that the sender of a message was not deleted. MySQL would make
-// a join of an EXISTS, and may begin with the users.
-const ofExistingSender = "(SELECT 1 FROM users e WHERE e.id = held_messages.user_id AND e." + users.Exists + ") = 1"
+// ofExistingSender is the condition that the sender of a message was not deleted.
+var ofExistingSender = users.IsOfExisting("held_messages.user_id")
 
 // selectFrom returns a SELECT of the columns that readRow reads. The FROM clause begins with the
 // rows of held_messages.

@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/domain/chat"
 	"github.com/moderato-live/moderato/server/rpc/apierr"
 	"github.com/moderato-live/moderato/server/rpc/authz"
+	"github.com/moderato-live/moderato/server/rpc/users"
 	"github.com/moderato-live/moderato/server/rpc/validate"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -255,7 +256,7 @@ func (r *reverted) findBans(ctx context.Context, c *change.Change, limit int) (f
 	of := c.Store
 	err = store.QueryEach(ctx, c.Tx, `SELECT b.user_id, b.banned_at, b.reason, b.expires_at, b.batch_id, b.replaces, b.imported, `+authz.IsModerator("b.channel_id", "b.user_id")+`
 		FROM bans b`+of.ByIndex("ban_moderator_id_channel_id_banned_at_user_id")+`
-		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+`
+		WHERE b.moderator_id = ? AND b.channel_id = ? AND b.banned_at >= ? AND `+authz.InForce(of.Clock, "b")+` AND `+users.IsOfExisting("b.user_id")+`
 		ORDER BY b.banned_at, b.user_id`+store.Limit(limit), []any{r.moderatorID, c.ChannelID, r.since}, func(scan func(...any) error) error {
 		b := &ban{moderatorID: r.moderatorID}
 		err := scan(&b.userID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.replaces, &b.imported, &b.isModerator)
@@ -269,7 +270,7 @@ func (r *reverted) findBans(ctx context.Context, c *change.Change, limit int) (f
 func findMutes(ctx context.Context, c *change.Change, index, column string, value uid.ID, since instant.Instant, limit int) (found []*sanction, err error) {
 	err = store.QueryEach(ctx, c.Tx, `SELECT m.moderator_id, m.user_id, m.muted_at, m.reason, m.expires_at
 		FROM mutes m`+c.Store.ByIndex(index)+`
-		WHERE m.`+column+` = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ?
+		WHERE m.`+column+` = ? AND m.channel_id = ? AND m.muted_at >= ? AND m.expires_at > ? AND `+users.IsOfExisting("m.user_id")+`
 		ORDER BY m.muted_at, m.user_id`+store.Limit(limit), []any{value, c.ChannelID, since, c.Now}, func(scan func(...any) error) error {
 		x := &sanction{mute: &ent.Mute{ChannelID: c.ChannelID}}
 		err := scan(&x.mute.ModeratorID, &x.mute.UserID, &x.mute.MutedAt, &x.mute.Reason, &x.mute.ExpiresAt)

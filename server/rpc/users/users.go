@@ -26,6 +26,12 @@ func Find(ctx context.Context, q *ent.UserClient, key Key) (*ent.User, error) {
 // deleted.
 const Exists = "deleted_at IS NULL"
 
+// IsOfExisting is the SQL condition that a column has the id of a user of whom Exists is true. Of an
+// EXISTS, MySQL would make a join, and may begin with the users.
+func IsOfExisting(column string) string {
+	return "(SELECT 1 FROM users e WHERE e.id = " + column + " AND e." + Exists + ") = 1"
+}
+
 // From returns the table u of users for a statement that searches several values of a column:
 // the id or the slug. The statement searches the index of the column whatever the statistics of
 // the database say, if it also has Exists. Otherwise the database may read all users, or lock
