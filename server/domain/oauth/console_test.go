@@ -136,7 +136,7 @@ func TestClientOfConsoleIsReserved(t *testing.T) {
 	c := config(u)
 	c.PublicURL = publicURL
 	s := open(t, c)
-	before := servertest.Dump(t, s.Store, "leases")
+	before := servertest.Dump(t, s.Store, workers...)
 	const want = "reserved for the console"
 	for _, args := range [][]string{
 		{"create", "--id", access.Console, "--name", "Mine", "--public"}, {"update", access.Console, "--redirect-uri", "https://evil.example/"},
@@ -162,7 +162,7 @@ func TestClientOfConsoleIsReserved(t *testing.T) {
 	if err := records.ImportRecords(t.Context(), []*platformv1.Record{{Kind: &platformv1.Record_Client{Client: record}}}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("an import: got %v", err)
 	}
-	if after := servertest.Dump(t, s.Store, "leases"); !slices.Equal(after, before) {
+	if after := servertest.Dump(t, s.Store, workers...); !slices.Equal(after, before) {
 		t.Errorf("a refused change changed rows: %v, before %v", after, before)
 	}
 }
