@@ -254,7 +254,7 @@ func TestServerWithWrongCredentialsUsesTheTable(t *testing.T) {
 	}
 }
 
-// TestServerWithoutPermissionsUsesTheTable has one server that may not publish, or not subscribe.
+// TestServerWithoutPermissionsUsesTheTable runs two servers, of which NATS forbids one to publish or to subscribe.
 // Chat goes both ways, and the server returns to NATS when it may.
 func TestServerWithoutPermissionsUsesTheTable(t *testing.T) {
 	for user, says := range map[string]string{"mute": "Permissions Violation for Publish", "deaf": "Permissions Violation for Subscription"} {
